@@ -260,34 +260,37 @@ void set_report(const ScatterRows& rows, IndexAddArgs* args) {
   args->report_step = rows.report_step;
 }
 
-hipops_status add_as_index_add(const PlanOptions& options, const DeviceFacts& device, const ScatterTensors& t, const ScatterRows& rows, void* workspace,
-                               hipops_index_report* report, void* stream) {
+hipops_status add_as_index_add(const PlanOptions& options, const DeviceFacts& device, const ScatterTensors& t,
+                               const ScatterRows& rows, void* workspace, hipops_index_report* report, void* stream) {
   const RowSums sums{t.y, t.x, &rows.index, t.dim};
   const SumsProblem problem = describe_sums(sums);
   const SumsChoice choice = choose_sums(options, problem, rows.sort, device, workspace != nullptr);
   IndexAddArgs args{};
   set_report(rows, &args);
-  return launch_sums(options, device, sums, resolve(choice, problem, rows.sort, device), workspace, report, &args, stream);
+  const SumsPlan plan = resolve(choice, problem, rows.sort, device);
+  return launch_sums(options, device, sums, plan, workspace, report, &args, stream);
 }
 
-// Compares the indices and, if each row has one index, adds whole rows. Later launches read the result from args->rows_differ.
-hipops_status try_rows(const PlanOptions& options, const DeviceFacts& device, const ScatterTensors& t, const ScatterRows& rows, char* workspace,
-                       hipops_index_report* report, ScatterAddArgs* args, void* stream) {
-  IndexAddArgs add{};
-  hipops_tensor index = rows.index;
-  add.sort.state = reinterpret_cast<uint32_t*>(workspace);
-  set_report(rows, &add);
+// Compares the indices and, if each row has one index, adds whole rows. Later launches load the result from
+// args->rows_differ.
+hipops_status try_rows(const PlanOptions& options, const DeviceFacts& device, const ScatterTensors& t,
+                       const ScatterRows& rows, char* workspace, hipops_index_report* report, ScatterAddArgs* args,
+                       void* stream) {
   ScatterPlan plan{options};
   plan.add(find_kernel(u8, u8, uniform), rows.geometry, kUniformDepth);
   plan.limit_grids(kUniformBlocks);
-  const ScatterLaunch& find_out = plan.launch[0];
+  const ScatterLaunch& compare = plan.launch[0];
   args->differ = reinterpret_cast<uint32_t*>(workspace + kDiffer);
   args->firsts = workspace + kRest;
-  if (hipops_status status = launch_one(device, find_out, args, stream)) return status;
+  if (hipops_status status = launch_one(device, compare, args, stream)) return status;
+  IndexAddArgs add{};
+  set_report(rows, &add);
+  add.sort.rows_differ = reinterpret_cast<uint32_t*>(workspace);
   add.sort.differ = args->differ;
-  add.sort.differs = find_out.grid;
+  add.sort.differ_count = compare.grid;
+  args->rows_differ = add.sort.rows_differ;
+  hipops_tensor index = rows.index;
   index.data = args->firsts;
-  args->rows_differ = reinterpret_cast<const uint32_t*>(workspace);
   const SumsPlan sums = resolve({SumsWay::sorted, 0}, rows.problem, rows.sort, device);
   return launch_sums(options, device, {t.y, t.x, &index, t.dim}, sums, workspace + rows.sort_at, report, &add, stream);
 }
@@ -329,12 +332,11 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   if (space && rows.possible) {
     if (hipops_status status = try_rows(options, *device, t, rows, space, report, &args, stream)) return status;
     // These launches mostly have nothing left to do. Fewer blocks then finish sooner.
-    most_blocks = 4 * device->units * sums_policy::kResidentBlocks;
+    most_blocks = device->units * sums_policy::kBlocksAfterRows;
     plan.limit_grids(static_cast<uint32_t>(most_blocks));
   }
   if (sums_by_lines(t, flags, workspace != nullptr))
-    return launch_line_sums(options, *device, {y, x, index, dim}, most_blocks,
-                            args.rows_differ, report, stream);
+    return launch_line_sums(options, *device, {y, x, index, dim}, most_blocks, args.rows_differ, report, stream);
   for (int i = 0; i < plan.count; ++i)
     if (hipops_status status = launch_one(*device, plan.launch[i], &args, stream)) return status;
   return HIPOPS_SUCCESS;

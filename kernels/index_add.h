@@ -12,7 +12,7 @@ constexpr int kScanBlock = 512, kFewBlock = 128;  // work-items of a block
 constexpr int kFewIndices = 128;  // `few`: at most
 constexpr int kScanLanes = 32;    // `scan`: the most lanes of a group
 
-// The operands of IndexAddArgs::walk. Two are numbers rather than memory.
+// The operands of IndexAddArgs::walk. The last two are places for `line`, and have no steps otherwise.
 enum IndexAddOperand {
   kIndexAddY,
   kIndexAddX,
@@ -21,20 +21,20 @@ enum IndexAddOperand {
   kIndexAddOperands
 };
 
-// `scan`, `line`: a block for each (group of rows, part of a row). A part is a vector or element for each lane of a
-// group. `line`: a part is an element, and a block may do the work of several.
-// There are several launches if a grid has too few blocks, or if y has more rows than 32 bits can count.
-// `few`: a wave for each (index, part of a row).
+// `scan`: a block for each pair of a RowShare (index_share.h) and a part of a row. A part is a vector or element for
+// each lane of a group. There are several launches if a grid has too few blocks, or if 32 bits cannot count y's rows.
+// `line`: the same, but a part is an element, and a block may have several pairs.
+// `few`: a wave for each pair of an index and a part of a row. It uses only `parts` and `by_parts`.
 struct ScanArgs {
-  uint32_t last_share, hashes;  // the last number of RowShare; its hashes (index_share.h)
-  uint32_t parts;
+  uint32_t last_share, hashes;  // the number of the last RowShare; hashes of each
+  uint32_t parts;               // of this launch
   Divisor by_parts;
-  int64_t first_part, first_row;
+  int64_t first_part, first_row;  // of this launch
   uint32_t rows;      // of this launch, without the row whose number is the mark
   uint32_t reports;   // the first blocks, which report indices out of range: one for each line of indices
   int16_t lane_bits;  // 1 << lane_bits lanes are a group
   int16_t prefetches;  // whether to prefetch a line of each row into L1 when it is found
-  const uint32_t* differ;  // `line`: null, or a flag: 0 if whole rows have been added, and nothing is left to do
+  const uint32_t* rows_differ;  // `line`: null, or a flag: 0 if whole rows have been added, and nothing is left to do
 };
 
 // The fields of `scan` and `few` come first: arguments load line by line, and those launches are short.
@@ -48,7 +48,7 @@ struct IndexAddArgs {
   uint64_t reported;
   int64_t report_step;
   ScanArgs scan;
-  Walk<kIndexAddOperands> walk;  // over one row
+  Walk<kIndexAddOperands> walk;  // over one row: vectors of `Length` elements; `merge`: elements
   int64_t grid;                  // blocks
   // x's first parts of kPrefetchBytes, which the first launch that sums prefetches (cache.h).
   uint32_t prefetched_parts;

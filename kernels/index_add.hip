@@ -34,8 +34,8 @@ namespace {
 
 // ---- The modes. On NVIDIA, their constructors run while the previous launch is still under way.
 
-// The walk is over one row. A block has a part of it: a vector, or element, for each lane of a group. By lines, a part
-// is an element with a line of indices of its own, and a block may have several pairs of share and part.
+// The walk is over one row. A block has a part of it: a vector, or element, for each lane of a group. ByLines: a part
+// is an element with a line of indices of its own, and a block may have several pairs of a RowShare and a part.
 template <class T, int Length, bool ByLines = false>
 class ScanSums {
  public:
@@ -47,8 +47,8 @@ class ScanSums {
 
   HIPOPS_METHOD void add() {
     if constexpr (!ByLines) return add_part();
-    const uint32_t* differ = args_.scan.differ;
-    if (differ != nullptr && *differ == 0) return;
+    const uint32_t* rows_differ = args_.scan.rows_differ;
+    if (rows_differ != nullptr && *rows_differ == 0) return;
     const auto blocks = [this] {
       const ScanArgs& s = reload_arguments(args_).scan;
       return (s.last_share + 1) * s.parts;
@@ -114,8 +114,8 @@ class ScanSums {
   using Sum = typename Summed<T>::Sum;
   static constexpr bool kShowsOrder = Summed<T>::kShowsOrder;
   static constexpr int kFlight = Length == 16 ? 2 : 4;  // sources
-  static constexpr int kUnrolled = kShowsOrder ? 8 : 4;  // additions; gfx9 has too few scalar registers for 8 of integers
-  static_assert(kFlight <= Share::kPastEnd, "add_run looks at so many entries");
+  static constexpr int kUnrolled = kShowsOrder ? 8 : 4;  // gfx9 has too few scalar registers for 8 integer additions
+  static_assert(kFlight <= Share::kPastEnd, "add_run reads kFlight entries");
 
   HIPOPS_METHOD void add_rows() const {
     const IndexAddArgs& a = reload_arguments(args_);
@@ -131,7 +131,8 @@ class ScanSums {
     }
   }
 
-  // How many sources of a row were added.
+  // The sources of a row that have been added: full chunks, and sources of the last chunk, which may be full. Without
+  // an order, in_last only shows whether there are any.
   struct Chunks {
     uint32_t full, in_last;
     HIPOPS_METHOD void add(uint32_t sources) {
@@ -248,8 +249,8 @@ template <class T, int Length>
 class FewSums {
  public:
   explicit HIPOPS_METHOD FewSums(const IndexAddArgs& args) : args_(args) {
-    load_walk_arguments(args.walk, args.x, args.scan.parts, args.scan.by_parts.multiplier, args.scan.by_parts.shift, args.indices,
-                 args.index_step, args.index.data, args.index.type, args.index.size, args.x_step);
+    load_walk_arguments(args.walk, args.x, args.scan.parts, args.scan.by_parts.multiplier, args.scan.by_parts.shift,
+                        args.indices, args.index_step, args.index.data, args.index.type, args.index.size, args.x_step);
     const uint32_t wave = uniform(uint32_t(block_index() * (kFewBlock / wave_size) + wave_index()));
     place_ = divide(wave, args.scan.by_parts);
     const uint32_t part = wave - place_ * args.scan.parts, i = part * wave_size + lane_index();
@@ -339,7 +340,7 @@ HIPOPS_KERNEL(kSortBlock) index_add_join(HIPOPS_ARGS(IndexAddArgs) a) {
   HIPOPS_SHARED(uint16_t, start_of, SortShape::kDigits);
   HIPOPS_SHARED(SortEntry, sorted, kSortBatch);
   const SortArgs& s = a.sort;
-  load_arguments_together(s.state, s.starts, s.split, s.heads, s.blocks, s.batch, s.joiners, s.joiner_blocks,
+  load_arguments_together(s.rows_differ, s.starts, s.split, s.heads, s.blocks, s.batch, s.joiners, s.joiner_blocks,
                           s.low_bits);
   if (!is_stopped(s)) sort_join<SortShape>(s, block_index(), true, words, start_of, sorted);
 }

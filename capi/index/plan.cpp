@@ -29,7 +29,7 @@ constexpr Variant kVariants[] = {HIPOPS_INDEX_ADD_SUM_KERNELS(VARIANT)};
 #undef VARIANT
 #define ONE(...) +1
 static_assert(kSortKernels + sizeof(kVariants) / sizeof(kVariants[0]) == 0 HIPOPS_INDEX_ADD_KERNELS(ONE),
-              "all kernels are one or the other");
+              "each kernel sorts or sums");
 #undef ONE
 
 // The kernel's number in the list, or -1. Not every dtype has kernels for every mode, to limit the library's size.
@@ -49,19 +49,21 @@ int64_t few_parts(const SumsProblem& p, const DeviceNumbers& device) {
 // lane, or a block more vectors than 31 bits count. No block is without vectors.
 int64_t row_parts(int64_t vectors, int64_t wanted, const DeviceNumbers& device) {
   const int64_t waves = (vectors + device.wave_size - 1) / device.wave_size;
-  const int64_t parts = std::max({std::min(wanted, waves), (vectors + kMostPartVectors - 1) / kMostPartVectors, int64_t{1}});
+  const int64_t fewest = (vectors + kMostPartVectors - 1) / kMostPartVectors;
+  const int64_t parts = std::max({std::min(wanted, waves), fewest, int64_t{1}});
   const int64_t part = (vectors + parts - 1) / parts;
   return (vectors + part - 1) / part;
 }
 
-}  // namespace
-
+// The number of blocks with a wave for each index and each part of a row; 0 if that is too many for a launch.
 int64_t few_blocks(int64_t indices, int64_t parts, int wave_size) {
   const int64_t waves = kFewBlock / wave_size;
   if (indices > kFewIndices || parts > kMostBlocks * waves) return 0;
   const int64_t blocks = (indices * parts + waves - 1) / waves;
   return blocks <= kMostBlocks ? blocks : 0;
 }
+
+}  // namespace
 
 bool can_be_few(const PlanOptions& options, const SumsProblem& p, const DeviceNumbers& device) {
   if (p.indices > kFewIndices || find_kernel(p.dtype, false, few) < 0) return false;
@@ -78,34 +80,35 @@ SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const SortPlan&
   switch (choice.way) {
     case SumsWay::few:
       plan.kernel = find_kernel(p.dtype, p.wide_row, few);
-      plan.parts = few_parts(p, device);
-      plan.grid = few_blocks(p.indices, plan.parts, device.wave_size);
+      plan.few.parts = few_parts(p, device);
+      plan.few.grid = few_blocks(p.indices, plan.few.parts, device.wave_size);
       break;
     case SumsWay::scan:
       plan.kernel = find_kernel(p.dtype, p.wide_row, scan);
-      plan.lane_bits = log2_up(std::clamp<int64_t>(vectors, 1, kScanLanes));
-      plan.parts = (vectors + (int64_t{1} << plan.lane_bits) - 1) >> plan.lane_bits;
+      plan.scan.lane_bits = log2_up(std::clamp<int64_t>(vectors, 1, kScanLanes));
+      plan.scan.parts = (vectors + (int64_t{1} << plan.scan.lane_bits) - 1) >> plan.scan.lane_bits;
       break;
     case SumsWay::line: break;
     case SumsWay::sorted: {
+      auto& s = plan.sorted;
+      s.sort = sort;
       plan.kernel = find_kernel(p.dtype, p.wide_row, sum);
-      plan.join = sort.joined ? find_kernel(p.dtype, p.wide_row, joined) : kJoin;
-      if (plan.join < 0) plan.join = kJoin;
-      plan.merge = find_kernel(p.dtype, false, merge);
-      plan.sort = sort;
+      s.join = sort.may_sum ? find_kernel(p.dtype, p.wide_row, joined) : kJoin;
+      if (s.join < 0) s.join = kJoin;
+      s.merge = find_kernel(p.dtype, false, merge);
       // There are kPortionsAUnit portions a compute unit, unless that makes a portion smaller or larger than it can be.
-      const int64_t slices = (p.indices + kChunk - 1) / kChunk, portions = device.units * kPortionsAUnit;
-      plan.portion = std::clamp<int64_t>((slices + portions - 1) / portions * kChunk, kChunk, kMostPortion);
-      plan.portions = (p.indices + plan.portion - 1) / plan.portion;
+      const int64_t wanted = device.units * kPortionsAUnit;
+      s.portion = std::clamp<int64_t>((sort.slices + wanted - 1) / wanted * kChunk, kChunk, kMostPortion);
+      s.portions = (p.indices + s.portion - 1) / s.portion;
       // If entries are few, several blocks divide their rows.
       const int64_t digits = int64_t{1} << sort.pass[0].high_bits;
-      plan.joined_parts = row_parts(vectors, device.units * kJoinedBlocksAUnit / digits, device);
-      plan.sum_parts = plan.join == kJoin ? row_parts(vectors, 2 * portions / plan.portions, device) : 1;
+      s.joined_parts = row_parts(vectors, device.units * kJoinedBlocksAUnit / digits, device);
+      s.sum_parts = s.join == kJoin ? row_parts(vectors, device.units * kSumBlocksAUnit / s.portions, device) : 1;
       // `merge` has a wave for each slice. If slices are few, several blocks divide the parts of their rows.
-      plan.parts = (p.row_elements + device.wave_size - 1) / device.wave_size;
-      const int64_t blocks = (slices * device.wave_size + kMergeBlock - 1) / kMergeBlock;
-      plan.merge_blocks_a_row = std::clamp<int64_t>(device.units * kMergeBlocksAUnit / blocks, 1, plan.parts);
-      plan.merge_grid = blocks * plan.merge_blocks_a_row;
+      s.merge_parts = (p.row_elements + device.wave_size - 1) / device.wave_size;
+      const int64_t blocks = (sort.slices * device.wave_size + kMergeBlock - 1) / kMergeBlock;
+      s.merge_row_blocks = std::clamp<int64_t>(device.units * kMergeBlocksAUnit / blocks, 1, s.merge_parts);
+      s.merge_grid = blocks * s.merge_row_blocks;
       break;
     }
   }
@@ -137,9 +140,9 @@ void set_prefetched(const hipops_tensor& x, int64_t most, IndexAddArgs* args) {
 }
 
 hipops_status launch_few(const DeviceFacts& device, const SumsPlan& plan, IndexAddArgs* args, void* stream) {
-  args->scan.parts = static_cast<uint32_t>(plan.parts);
-  args->scan.by_parts = divisor_of(plan.parts);
-  return launch_on(device, plan.kernel, plan.grid, kFewBlock, args, stream);
+  args->scan.parts = static_cast<uint32_t>(plan.few.parts);
+  args->scan.by_parts = divisor_of(plan.few.parts);
+  return launch_on(device, plan.kernel, plan.few.grid, kFewBlock, args, stream);
 }
 
 // The index that names nothing, by IndexType: the type's greatest value.
@@ -159,7 +162,7 @@ hipops_status launch_scan(const PlanOptions& options, const DeviceFacts& device,
                           IndexAddArgs* args, void* stream) {
   const int64_t rows = std::min(args->index.size, kMark[args->index.type]), most = options.within_most(kMostBlocks);
   ScanArgs& s = args->scan;
-  s.lane_bits = static_cast<int16_t>(plan.lane_bits);
+  s.lane_bits = static_cast<int16_t>(plan.scan.lane_bits);
   const bool by_lines = plan.choice.way == SumsWay::line;
   s.prefetches = plan.choice.scan_blocks_a_unit == 1;
   do {
@@ -167,7 +170,7 @@ hipops_status launch_scan(const PlanOptions& options, const DeviceFacts& device,
     s.first_part = 0;
     do {
       // Without rows a launch still reports the indices.
-      const int64_t now = std::clamp<int64_t>(plan.parts - s.first_part, 1, most);
+      const int64_t now = std::clamp<int64_t>(plan.scan.parts - s.first_part, 1, most);
       const int64_t wanted = std::max(plan.choice.scan_blocks_a_unit * int64_t{device.units} / now,
                                       args->indices / indices_of_share(plan.choice.way, args->indices));
       const int64_t shares = std::max<int64_t>(std::min({wanted, args->indices, rows, most / now}), 1);
@@ -176,16 +179,16 @@ hipops_status launch_scan(const PlanOptions& options, const DeviceFacts& device,
       s.last_share = static_cast<uint32_t>(shares - 1);
       s.hashes = static_cast<uint32_t>(UINT32_MAX / shares);
       s.reports = s.first_row != 0 ? 0 : by_lines ? s.parts : s.first_part == 0;
-      const int64_t grid = plan.grid != 0 ? std::min(plan.grid, shares * now) : shares * now;
+      const int64_t limit = plan.scan.most_blocks, grid = limit != 0 ? std::min(limit, shares * now) : shares * now;
       if (hipops_status status = launch_on(device, plan.kernel, grid, kScanBlock, args, stream)) return status;
       s.first_part += now;
-    } while (s.first_part < plan.parts);
+    } while (s.first_part < plan.scan.parts);
     s.first_row += UINT32_MAX;
   } while (s.first_row < rows);
   return HIPOPS_SUCCESS;
 }
 
-// Divides the vectors of a row into parts of one size. The last part can have fewer.
+// Divides the vectors of a row into parts of one size. The last part can have fewer vectors.
 void set_parts(int64_t parts, IndexAddArgs* args) {
   const int64_t vectors = args->walk.count, part = (vectors + parts - 1) / parts;
   args->segments.row_parts = static_cast<uint32_t>(parts);
@@ -196,28 +199,33 @@ void set_parts(int64_t parts, IndexAddArgs* args) {
 // The first launch that sums begins early and prefetches x, because memory is mostly idle during the sort. The next
 // launches begin early, too, so that their blocks are on the device in time. Mostly they have nothing to do, but the
 // host cannot know it.
-hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, IndexAddArgs* args,
-                            void* stream) {
-  const SortPlan& sort = plan.sort;
+hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
+                            IndexAddArgs* args, void* stream) {
+  const auto& s = plan.sorted;
+  const SortPlan& sort = s.sort;
+  place_sort(sort, workspace, args);
+  args->segments.portion = static_cast<uint32_t>(s.portion);
+  args->segments.merge_parts = static_cast<uint32_t>(s.merge_parts);
+  args->segments.merge_row_blocks = static_cast<uint32_t>(s.merge_row_blocks);
   set_prefetched(*t.x, device.units * kAheadOfSums, args);
   for (int pass = 0; pass < sort.passes; ++pass) {
     set_pass(sort, pass, &args->sort);
     if (hipops_status status = launch_on(device, kSplit, sort.blocks, kSortBlock, args, stream)) return status;
-    const int kernel = pass + 1 == sort.passes ? plan.join : int{kJoin};
+    const int kernel = pass + 1 == sort.passes ? s.join : int{kJoin};
     const int block = kernel == kJoin ? kSortBlock : kJoinedBlock;
     int64_t blocks = sort.pass[pass].joiners << args->sort.high_bits;
     if (kernel != kJoin) {
-      set_parts(plan.joined_parts, args);
-      blocks *= plan.joined_parts;
+      set_parts(s.joined_parts, args);
+      blocks *= s.joined_parts;
     }
     if (hipops_status status = launch_on(device, kernel, blocks, block, args, stream, kernel != kJoin)) return status;
   }
-  if (plan.join != kJoin) args->prefetched_parts = 0;
-  const int64_t blocks = plan.portions * plan.sum_parts;
-  set_parts(plan.sum_parts, args);
+  if (s.join != kJoin) args->prefetched_parts = 0;  // `joined` has prefetched them
+  const int64_t blocks = s.portions * s.sum_parts;
+  set_parts(s.sum_parts, args);
   if (hipops_status status = launch_on(device, plan.kernel, blocks, kSumBlock, args, stream, true)) return status;
-  args->walk = walk_of(row_layout(t));
-  return launch_on(device, plan.merge, plan.merge_grid, kMergeBlock, args, stream, true);
+  args->walk = walk_of(row_layout(t));  // `merge` adds elements, not vectors
+  return launch_on(device, s.merge, s.merge_grid, kMergeBlock, args, stream, true);
 }
 
 void set_tensors(const RowSums& t, int64_t index_step, hipops_index_report* report, IndexAddArgs* args) {
@@ -240,18 +248,13 @@ hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const 
   switch (plan.choice.way) {
     case SumsWay::few: return launch_few(device, plan, args, stream);
     case SumsWay::scan: return launch_scan(options, device, plan, args, stream);
-    default:
-      place_sort(plan.sort, workspace, args);
-      args->segments.lanes_by_row = plan.sort.lanes_by_row;
-      args->segments.portion = static_cast<uint32_t>(plan.portion);
-      args->segments.parts = static_cast<uint32_t>(plan.parts);
-      args->segments.blocks_a_row = static_cast<uint32_t>(plan.merge_blocks_a_row);
-      return launch_sorted(device, t, plan, args, stream);
+    default: return launch_sorted(device, t, plan, workspace, args, stream);
   }
 }
 
 hipops_status launch_line_sums(const PlanOptions& options, const DeviceFacts& device, const RowSums& t,
-                               int64_t most_blocks, const uint32_t* differ, hipops_index_report* report, void* stream) {
+                               int64_t most_blocks, const uint32_t* rows_differ,
+                               hipops_index_report* report, void* stream) {
   IndexAddArgs args{};
   Layout<kIndexAddOperands> lines;
   int64_t place_step = 1;
@@ -266,9 +269,9 @@ hipops_status launch_line_sums(const PlanOptions& options, const DeviceFacts& de
   SumsPlan plan{};
   plan.choice = {SumsWay::line, 2};
   plan.kernel = find_kernel(t.y->dtype, false, line);
-  plan.parts = args.walk.count;
-  plan.grid = most_blocks;
-  args.scan.differ = differ;
+  plan.scan.parts = args.walk.count;
+  plan.scan.most_blocks = most_blocks;
+  args.scan.rows_differ = rows_differ;
   return launch_scan(options, device, plan, &args, stream);
 }
 

@@ -20,7 +20,7 @@ enum class SumsWay {
 
 struct SumsChoice {
   SumsWay way;
-  int scan_blocks_a_unit;  // for `scan`
+  int scan_blocks_a_unit;  // `scan`, `line`. 1: the sums are small, and blocks prefetch the rows that they find
 };
 
 // The default choice: capi/policy/default_sums.cpp.
@@ -36,24 +36,28 @@ bool sorts_instead_of_atomics(const SumsProblem& p, const SortPlan& sort, bool i
 // True if the library has the kernel, and if the problem fits in a launch.
 bool can_be_few(const PlanOptions& options, const SumsProblem& p, const DeviceNumbers& device);
 
-// The number of blocks with a wave for each index and each part of a row; 0 if that is too many for a launch.
-int64_t few_blocks(int64_t indices, int64_t parts, int wave_size);
-
 // The kernels that sort. They are the first of the list.
 enum { kSplit, kJoin, kSortKernels };
 
 struct SumsPlan {
   SumsChoice choice;
-  SortPlan sort;   // for `sorted`
   int kernel;      // the list's kernel that sums
-  int join, merge; // `sorted`: the kernel of the last join, `joined` or `join`; the kernel that merges
   int64_t vector;  // elements of y that a work-item adds
-  int64_t parts;   // `few`, `scan`, `line`: parts of a row, each for a wave or a group of lanes; `sorted`: of `merge`
-  int lane_bits;   // `scan`, `line`: log2 of the lanes of a group
-  int64_t portion, portions;  // `sorted`: entries for a block of `sum`; the number of portions
-  int64_t joined_parts, sum_parts;  // `sorted`: blocks of each that divide the vectors of the same rows
-  int64_t grid;    // not for `scan`, which may need several launches; `line`: at most, in each launch; 0: no limit
-  int64_t merge_blocks_a_row, merge_grid;  // `sorted`: blocks of `merge`: for the same rows, and all
+  struct {
+    int64_t parts, grid;  // parts of a row, a wave for each
+  } few;
+  struct {                // also for `line`
+    int64_t parts;        // of a row, a group of lanes for each
+    int lane_bits;        // log2 of the lanes of a group
+    int64_t most_blocks;  // of a launch; 0: no limit
+  } scan;
+  struct {
+    SortPlan sort;
+    int join, merge;                  // kernels: of the last join (`joined` or `join`), and `merge`
+    int64_t portion, portions;        // entries for a block of `sum`; the number of portions
+    int64_t joined_parts, sum_parts;  // blocks of each launch that divide the vectors of the same rows
+    int64_t merge_parts, merge_row_blocks, merge_grid;  // see SegmentArgs; all blocks of `merge`
+  } sorted;
 };
 SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const SortPlan& sort, const DeviceNumbers& device);
 
@@ -63,8 +67,9 @@ hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const 
                           void* workspace, hipops_index_report* report, IndexAddArgs* args, void* stream);
 
 // Launches sums of floats by an index of x's shape: each line along dim has its own indices. No tensor is empty.
-// most_blocks: of a launch; 0: no limit. differ: null, or see ScanArgs.
+// most_blocks: of a launch; 0: no limit. rows_differ: null, or see ScanArgs.
 hipops_status launch_line_sums(const PlanOptions& options, const DeviceFacts& device, const RowSums& t,
-                               int64_t most_blocks, const uint32_t* differ, hipops_index_report* report, void* stream);
+                               int64_t most_blocks, const uint32_t* rows_differ,
+                               hipops_index_report* report, void* stream);
 
 }  // namespace hipops

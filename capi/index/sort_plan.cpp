@@ -13,8 +13,8 @@ using namespace sums_policy;
 // A pass sorts by the key bits of two digits. Longer keys need two passes.
 constexpr int kPassBits = 2 * kRadixBits;
 
-// Parts of the workspace begin at multiples of 256 bytes.
-int64_t take_bytes(SortPlan* plan, int64_t bytes) {
+// Parts of the workspace begin at multiples of 256 bytes. Returns where the new part begins.
+int64_t reserve_bytes(SortPlan* plan, int64_t bytes) {
   int64_t at = plan->bytes;
   plan->bytes += (bytes + 255) / 256 * 256;
   return at;
@@ -27,8 +27,9 @@ int64_t batch_of(int64_t indices, int64_t digits) {
   return std::min<int64_t>(steps, kSortDepth) * kSortBlock;
 }
 
-// The high digit has a value for each block that joins: enough to fill a device, if each has enough entries, and, for
-// blocks that also sum, enough to hold the entries of most digits in shared memory. More values only make runs shorter.
+// The high digit has a value for each block that joins. They are enough to fill a device, if each block has enough
+// entries, and to leave the low digit no more bits than it can have. For blocks that also sum, most digits' entries fit
+// in shared memory. More values only make runs shorter.
 SortPass pass_of(int shift, int bits, int64_t indices, bool may_sum) {
   const int for_units = std::min(log2_up(kJoiningBlocks), log2_up((indices + kFewestToJoin - 1) / kFewestToJoin));
   const int for_room = may_sum ? log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin) : 0;
@@ -59,8 +60,8 @@ SortPlan plan_sort(const SumsProblem& p) {
   plan.plain_bits = std::min(plain_bits_of(p, plan.lanes_by_row), plan.key_bits - 1);
   plan.passes = plan.key_bits > kPassBits ? 2 : 1;
   const int first = plan.passes == 1 ? plan.key_bits : plan.key_bits / 2;
-  const bool may_sum = plan.passes == 1 && p.indices >> kRadixBits <= kMostEntriesToSum;
-  plan.pass[0] = pass_of(0, first, p.indices, may_sum);
+  plan.may_sum = plan.passes == 1 && p.indices >> kRadixBits <= kMostEntriesToSum;
+  plan.pass[0] = pass_of(0, first, p.indices, plan.may_sum);
   if (plan.passes == 2) plan.pass[1] = pass_of(first, plan.key_bits - first, p.indices, false);
 
   const int high_bits = std::max(plan.pass[0].high_bits, plan.pass[1].high_bits);
@@ -71,17 +72,17 @@ SortPlan plan_sort(const SumsProblem& p) {
   // Without a low digit, several blocks copy the entries of a digit that has too many for one.
   if (last.low_bits == 0)
     last.joiners = std::clamp<int64_t>(std::min(p.indices / kSortBatch, kMostJoiners) / digits, 1, plan.blocks);
-  plan.joined = plan.passes == 1 && last.low_bits <= kJoinedBits && last.joiners == 1 &&
-                p.indices >> last.high_bits <= kMostEntriesToSum && p.indices / p.rows <= kMostSourcesToSum;
-  const int64_t entries = plan.blocks * plan.batch, slices = (p.indices + kChunk - 1) / kChunk;
-  const int64_t sum_bytes = std::max<int64_t>(dtype_bytes(p.dtype), 4);
-  take_bytes(&plan, sizeof(uint32_t));  // SortArgs::entries
-  plan.starts = take_bytes(&plan, ((int64_t{1} << high_bits) + 1) * plan.blocks * int64_t{sizeof(uint32_t)});
-  plan.split = take_bytes(&plan, entries * int64_t{sizeof(SortEntry)});
-  plan.heads = take_bytes(&plan, entries * int64_t{sizeof(uint32_t)});
-  plan.sorted = take_bytes(&plan, p.indices * int64_t{sizeof(SortEntry)});
-  plan.chunked = take_bytes(&plan, slices * int64_t{sizeof(ChunkedRow)});
-  plan.sums = take_bytes(&plan, 2 * slices * p.row_elements * sum_bytes);
+  plan.may_sum = plan.may_sum && last.low_bits <= kJoinedBits && last.joiners == 1 &&
+                 p.indices >> last.high_bits <= kMostEntriesToSum && p.indices / p.rows <= kMostSourcesToSum;
+  plan.slices = (p.indices + kChunk - 1) / kChunk;
+  const int64_t entries = plan.blocks * plan.batch, sum_bytes = std::max<int64_t>(dtype_bytes(p.dtype), 4);
+  reserve_bytes(&plan, sizeof(uint32_t));  // SortArgs::entries
+  plan.starts = reserve_bytes(&plan, ((int64_t{1} << high_bits) + 1) * plan.blocks * int64_t{sizeof(uint32_t)});
+  plan.split = reserve_bytes(&plan, entries * int64_t{sizeof(SortEntry)});
+  plan.heads = reserve_bytes(&plan, entries * int64_t{sizeof(uint32_t)});
+  plan.sorted = reserve_bytes(&plan, p.indices * int64_t{sizeof(SortEntry)});
+  plan.chunked = reserve_bytes(&plan, plan.slices * int64_t{sizeof(ChunkedRow)});
+  plan.sums = reserve_bytes(&plan, 2 * plan.slices * p.row_elements * sum_bytes);
   return plan;
 }
 
@@ -95,6 +96,7 @@ void place_sort(const SortPlan& plan, void* workspace, IndexAddArgs* args) {
   sort.sorted = reinterpret_cast<SortEntry*>(at + plan.sorted);
   args->segments.chunked = reinterpret_cast<ChunkedRow*>(at + plan.chunked);
   args->segments.sums = at + plan.sums;
+  args->segments.lanes_by_row = plan.lanes_by_row;
   sort.batch = static_cast<uint32_t>(plan.batch);
   sort.blocks = static_cast<uint32_t>(plan.blocks);
   sort.key_mask = static_cast<uint32_t>((uint64_t{1} << plan.key_bits) - 1);

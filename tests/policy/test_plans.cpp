@@ -147,7 +147,10 @@ void plan_sums(const PlanOptions& options, Random& random, Figures* figures) {
   const DeviceFacts device = device_for_plans();
   const SumsChoice choice = choose_sums(options, problem, plan_sort(problem), device, pick(random, 0, 1));
   const SumsPlan plan = resolve(choice, problem, plan_sort(problem), device);
-  figures->insert(figures->end(), {int64_t(choice.way), plan.kernel, plan.grid, plan.vector, plan.parts, plan.lane_bits});
+  const auto& s = plan.sorted;
+  figures->insert(figures->end(), {int64_t(choice.way), plan.kernel, plan.vector, plan.few.parts, plan.few.grid,
+                                   plan.scan.parts, plan.scan.lane_bits, s.join, s.portion, s.joined_parts, s.sum_parts,
+                                   s.merge_parts, s.merge_row_blocks, s.merge_grid});
 }
 
 // Plans of each row op.

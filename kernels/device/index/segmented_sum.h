@@ -36,8 +36,8 @@ HIPOPS_FN uint32_t first_of_key(const SortEntry* entry, uint32_t end) {
 // slot: two full chunks, and two last chunks, begin at least kChunk entries apart.
 HIPOPS_FN uint32_t slot_of(uint32_t place, bool is_last) { return place / kChunk * 2 + uint32_t(is_last); }
 
-// Sums the chunks of entries in shared memory, in a part of the row. A wave claims the next vectors when its last ones
-// are summed, as chunks differ in their numbers of sources. Flight: vectors in flight of a work-item.
+// Sums the chunks of entries in shared memory, in a part of the row. A wave claims vectors, sums them, and claims the
+// next, because chunks differ in their numbers of sources. Flight: vectors in flight of a work-item.
 template <class T, int Length, uint32_t Block, int Flight>
 class SegmentSums {
  public:
@@ -206,7 +206,7 @@ class SegmentSums {
                    (slot * a.walk.count + vector) * Length);
   }
 
-  template <class U, int Count, int Which>
+  template <class U, int Count>
   static HIPOPS_METHOD Shared<U> storage() {
     HIPOPS_SHARED(U, elements, Count);
     return elements;
@@ -217,8 +217,8 @@ class SegmentSums {
   const Shared<uint32_t> chunk_;
   const uint32_t first_vector_;  // of the part
   uint32_t lead_, loaded_, first_;
-  Shared<uint64_t> chunked_ = storage<uint64_t, kMostSlices, 0>();  // for each slice: chunks << 32 | row
-  Shared<uint32_t> counts_ = storage<uint32_t, kCounts, 1>();
+  Shared<uint64_t> chunked_ = storage<uint64_t, kMostSlices>();  // for each slice: chunks << 32 | row
+  Shared<uint32_t> counts_ = storage<uint32_t, kCounts>();
 };
 
 template <class T, int Length>
@@ -233,8 +233,8 @@ class JoinedSums {
     HIPOPS_SHARED(uint32_t, words, kJoinWords<JoinedShape>);
     HIPOPS_SHARED(uint16_t, start_of, JoinedShape::kDigits);
     const SortArgs& s = a.sort;
-    load_walk_arguments(a.walk, s.split, s.heads, s.starts, s.state, s.blocks, s.batch, a.y, a.x, a.x_step, a.y_step,
-                        a.segments.row_parts);
+    load_walk_arguments(a.walk, s.split, s.heads, s.starts, s.rows_differ, s.blocks, s.batch, a.y, a.x, a.x_step,
+                        a.y_step, a.segments.row_parts);
     if (is_stopped(s)) return;
     const uint32_t digit = block_index() / a.segments.row_parts, part = block_index() - digit * a.segments.row_parts;
     SegmentSums<T, Length, kJoinedBlock, 8> sums(reload_arguments(a), sorted, words, part);
@@ -259,7 +259,7 @@ class PortionSums {
     HIPOPS_SHARED(SortEntry, entry, kMostPortion + 2 * kChunk);
     HIPOPS_SHARED(uint32_t, chunk, kMostPortion);
     const SortArgs& s = a.sort;
-    load_walk_arguments(a.walk, s.sorted, s.entries, s.state, a.segments.portion, a.segments.row_parts, a.y, a.x,
+    load_walk_arguments(a.walk, s.sorted, s.entries, s.rows_differ, a.segments.portion, a.segments.row_parts, a.y, a.x,
                         a.x_step, a.y_step);
     if (is_stopped(s)) return;
     const uint32_t number = block_index() / a.segments.row_parts, part = block_index() - number * a.segments.row_parts;
@@ -314,11 +314,11 @@ class MergedSums {
 
   HIPOPS_METHOD void add() const {
     const SegmentArgs& g = a.segments;
-    load_walk_arguments(a.walk, a.sort.entries, a.sort.state, g.parts, g.blocks_a_row, g.chunked, g.sums, a.y,
-                        a.y_step);
+    load_walk_arguments(a.walk, a.sort.entries, a.sort.rows_differ, g.merge_parts, g.merge_row_blocks, g.chunked,
+                        g.sums, a.y, a.y_step);
     if (is_stopped(a.sort)) return;
     const uint32_t slices = (*a.sort.entries + kChunk - 1) / kChunk;
-    const uint32_t first = block_index() / g.blocks_a_row * kWaves;
+    const uint32_t first = block_index() / g.merge_row_blocks * kWaves;
     if (first >= slices) return;
     const uint32_t last = slices - first < kWaves ? slices - first - 1 : kWaves - 1, lane = lane_index() % kWaves;
     const ChunkedRow of_lane = g.chunked[first + (lane < last ? lane : last)];
@@ -342,8 +342,9 @@ class MergedSums {
   template <class F>
   HIPOPS_METHOD void for_each_part(F f) const {
     const SegmentArgs& g = a.segments;
+    const uint32_t blocks = g.merge_row_blocks;
 #pragma unroll 1
-    for (uint32_t part = block_index() % g.blocks_a_row; part < g.parts; part += g.blocks_a_row) f(part);
+    for (uint32_t part = block_index() % blocks; part < g.merge_parts; part += blocks) f(part);
   }
 
   HIPOPS_METHOD void store(uint32_t row, uint32_t i, Sum sum) const {

@@ -32,7 +32,7 @@ HIPOPS_FN uint32_t key_of(const SortArgs& s, uint32_t row) { return permuted(s, 
 HIPOPS_FN uint32_t row_of(const SortArgs& s, uint32_t key) { return permuted(s, key, kUnspread); }
 
 // True if scatter_add has found a row with different indices.
-HIPOPS_FN bool is_stopped(const SortArgs& s) { return s.state != nullptr && s.state[0] != 0; }
+HIPOPS_FN bool is_stopped(const SortArgs& s) { return s.rows_differ != nullptr && *s.rows_differ != 0; }
 
 // Loads the block's part of the index or, in the second pass, of the first pass's entries.
 template <class Args>
@@ -66,14 +66,14 @@ HIPOPS_FN void load_batch(const Args& a, int64_t first, Batch<SortShape>* batch)
 }
 
 // False if scatter_add has found a row with different indices. Each block of the first pass finds that out for itself,
-// so that none waits for another. One stores the state for the next launches.
+// so that no block waits for another. One block stores the result for the next launches.
 HIPOPS_FN bool may_sort(const SortArgs& s) {
   if (s.from != nullptr) return !is_stopped(s);
   uint32_t differ = 0;
-  for (int64_t i = thread_index(); i < s.differs; i += kSortBlock) differ |= s.differ[i];
+  for (int64_t i = thread_index(); i < s.differ_count; i += kSortBlock) differ |= s.differ[i];
   differ = block_scan<kSortBlock>(uint32_t(differ != 0)).total;
   barrier();
-  if (block_index() == 0 && thread_index() == 0) s.state[0] = differ != 0;
+  if (block_index() == 0 && thread_index() == 0) *s.rows_differ = differ != 0;
   return differ == 0;
 }
 
@@ -87,7 +87,7 @@ HIPOPS_FN void sort_split(const Args& a) {
   const uint32_t first = block_index() * s.batch, usual = kCrowd + (kCrowdOfAverage * s.batch >> s.high_bits);
   const uint32_t crowd = usual < kMostCrowd ? usual : kMostCrowd;
   if (block_index() == 0 && thread_index() == 0 && s.from == nullptr) *s.entries = 0;
-  if (s.state != nullptr && !may_sort(s)) return;
+  if (s.rows_differ != nullptr && !may_sort(s)) return;
   Batch<SortShape> batch;
   batch.begin(s.batch);
   load_batch(a, first, &batch);

@@ -25,23 +25,24 @@ constexpr uint32_t kCrowd = 32, kCrowdOfAverage = 4, kMostCrowd = 512;
 struct SortArgs {
   const SortEntry* from;  // null: the index tensor itself. Otherwise the result of the pass before
   SortEntry* split;       // [blocks][batch]: each block's entries, sorted by the high digit
-  uint32_t* heads;        // [blocks][batch]: for each key of a crowded block: low digit << 16 | its first entry's place
-  // [2^high_bits + 1][blocks]: where a digit's run begins in a block: the head, or the entry, << 16 | the entry.
-  // kHasHeads marks crowded blocks.
+  uint32_t* heads;        // [blocks][batch]: for each key of a crowded batch: low digit << 16 | its first entry's place
+  // [2^high_bits + 1][blocks]: where a digit's run begins in a batch: its first entry, in both halves. In a crowded
+  // batch the upper half has kHasHeads and its first head.
   uint32_t* starts;
   SortEntry* sorted;      // all entries, by key. Entries of one key are in index order
   uint32_t* entries;      // the number of entries in `sorted`
-  uint32_t blocks;        // that split
+  uint32_t blocks;        // that split, each a batch
   uint32_t joiners, joiner_blocks;  // blocks that join one digit; splitting blocks whose runs each of them joins
   uint32_t batch;         // indices of a block that splits: a multiple of kSortBlock, up to kSortBatch
   uint32_t key_mask;      // 2^(bits of a key) - 1
   int32_t plain_bits;     // the lowest bits of a row that its key has unchanged, so that near rows stay together
   int32_t shift;          // of the low digit
   int32_t low_bits, high_bits;
-  // For scatter_add. state: null, or a flag that becomes 1 if an element of `differ` is not 0. Then nothing is added.
-  uint32_t* state;
+  // For scatter_add: null, or a flag that becomes 1 if one of the `differ_count` elements of `differ` is not 0. Then
+  // nothing is added.
+  uint32_t* rows_differ;
   const uint32_t* differ;
-  int64_t differs;
+  int64_t differ_count;
 };
 
 // A sum's order, which hipops.h defines: sources of a chunk, and chunk sums of a group.
@@ -63,12 +64,12 @@ struct alignas(8) ChunkedRow {
 struct SegmentArgs {
   uint32_t portion;       // entries of a block of `sum`: a multiple of kChunk
   uint32_t row_parts;     // `joined`, `sum`: blocks that divide the vectors of the same rows
-  uint32_t part_vectors;  // that each block sums, at most
+  uint32_t part_vectors;  // `joined`, `sum`: vectors of a row that a block sums, at most
   // 1: neighbouring lanes sum neighbouring rows, which are closer to each other in memory than the elements of a row.
   uint32_t lanes_by_row;
   Divisor by_part_vectors;
-  uint32_t parts;         // `merge`: of a row; a part is an element for each lane of a wave
-  uint32_t blocks_a_row;  // `merge`: blocks that divide the parts of the same rows
+  uint32_t merge_parts;   // `merge`: of a row; a part is an element for each lane of a wave
+  uint32_t merge_row_blocks;  // `merge`: blocks that divide the parts of the same rows
   ChunkedRow* chunked;    // one for each slice
   void* sums;             // [2 * slices][elements of a row]: the chunk sums of rows with several chunks
 };
