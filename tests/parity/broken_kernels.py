@@ -574,9 +574,10 @@ MUTATIONS = (
         "entries_in_one_place",
         "Blocks that join and sum store the entries that they do not keep over each other.",
         "index_add", SORTED_SOURCES,
-        before="long_rows[0] = atomic_fetch_add(s.entries, entries);",
-        after="long_rows[0] = 0 * atomic_fetch_add(s.entries, entries);",
-        runs=(Run("adversarial", "f32", "fault", plan="ordered", case="adversarial_long_list_1200_f32_i16_workspace"),)),
+        before="reserved[0] = atomic_fetch_add(s.entries, entries);",
+        after="reserved[0] = 0 * atomic_fetch_add(s.entries, entries);",
+        runs=(Run("adversarial", "f32", "fault", plan="ordered",
+                  case="adversarial_long_list_1200_f32_i16_workspace"),)),
     Mutation(
         "first_part_only",
         "Blocks that divide the vectors of a row all sum its first part.",

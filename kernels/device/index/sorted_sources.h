@@ -1,12 +1,12 @@
 // Sorts the indices of a tensor by the rows that they name, in two launches for keys of up to 20 bits:
-//   split  Each block loads up to 2048 indices. It drops marks and indices out of range, and reports the latter. It
-//          sorts the rest by the high digit. A crowded block, one with many entries of a digit, sorts them by the low
-//          digit, too, and lists each key's first entry: the heads.
-//   join   A block for each high digit collects that digit's entries of all blocks, and sorts them by the low digit. If
-//          blocks have listed heads, it sorts only the heads, and then copies each head's entries. So a row with many
+//   split  Each block loads a batch of up to 2048 indices. It drops marks and indices out of range, and reports the
+//          latter. It sorts the rest by the high digit. If the batch is crowded, that is, has many entries of a digit,
+//          the block also sorts it by the low digit, and lists each key's first entry: the heads.
+//   join   A block for each high digit collects that digit's entries of all batches, and sorts them by the low digit.
+//          If batches have heads, it sorts only the heads, and then copies each head's entries. So a row with many
 //          sources costs little more than its copy. Without a low digit, several blocks can copy one digit's entries.
 // Longer keys are sorted in two passes, by their low and then their high half. Sorts are stable, and runs are collected
-// in the order of blocks, so the entries of a key stay in index order. No block waits for another.
+// in the order of batches, so the entries of a key stay in index order. No block waits for another.
 #pragma once
 
 #include "device/core/radix.h"
@@ -19,7 +19,7 @@ namespace {
 using SortShape = RadixShape<kSortBlock, kSortDepth, kRadixBits>;
 using JoinedShape = RadixShape<kJoinedBlock, kSortBatch / kJoinedBlock, kJoinedBits>;
 constexpr uint32_t kPlaceMask = 0xffff;      // of a head or a start: the lower half
-constexpr uint32_t kHasHeads = 1u << 31;     // of a start: the block has listed its heads
+constexpr uint32_t kHasHeads = 1u << 31;     // of a start: the batch has heads
 constexpr int kCopied = 4;                   // entries that a work-item copies together
 
 // A key is a row's number, whose bits above the lowest plain_bits are spread (kSpread). Frequent rows are often
@@ -145,8 +145,8 @@ HIPOPS_FN void sort_split(const Args& a) {
   }
 }
 
-// The entries of the block's high digit, collected from the runs of the splitting blocks. If any splitting block has
-// listed heads, each entry of the others counts as a head.
+// The entries of the block's high digit, collected from the runs of the batches. If any run has heads, each entry of
+// the other runs counts as a head.
 template <class Shape>
 class Runs {
  public:
@@ -161,9 +161,9 @@ class Runs {
   }
 
   struct Counted {
-    uint32_t smaller;    // entries before the block's: of smaller digits, and of blocks whose runs another block joins
+    uint32_t smaller;    // entries before the block's: of smaller digits, and of runs that an earlier block joins
     uint32_t items;      // the block's entries, or heads
-    bool has_heads;      // known from the tile on that has the first of them, and in a second loop from the begin on
+    bool has_heads;      // true from the tile on that has the first heads; in a second loop, from the first tile on
     bool is_one_batch;   // which is then still in registers
   };
 
@@ -188,7 +188,8 @@ class Runs {
         }
         const bool is_own = tile + block >= own_first && tile + block < own_past;
         const uint32_t own = is_own ? first_of_run(end) - first_of_run(start) : 0;
-        // The digit's entries of earlier blocks precede, too.
+        // A start is also the number of the batch's entries with smaller digits. In a batch that an earlier block
+        // joins, the entries of the digit precede, too.
         const Counts counts((tile + block < own_first ? end : start) & kPlaceMask, own);
         const Scanned<uint64_t> scan = block_scan<Shape::kBlock>(counts.packed);
         const Counts before{scan.before}, total{uniform(scan.total)};
@@ -201,7 +202,7 @@ class Runs {
         }
         runs += total.runs();
         heads += total.heads();
-        counted.smaller += total.starts();
+        counted.smaller += total.smaller();
         barrier();
       }
 #pragma unroll 1
@@ -218,20 +219,20 @@ class Runs {
   }
 
  private:
-  // The counts of one run, packed so that one scan adds all three.
+  // Counts of runs, packed so that one scan adds all three.
   struct Counts {
     static constexpr int kHeadBits = 21;  // a tile has fewer heads
     uint64_t packed;
     explicit HIPOPS_METHOD Counts(uint64_t v) : packed(v) {}
-    HIPOPS_METHOD Counts(uint32_t starts, uint32_t heads)
-        : packed(uint64_t(starts) << 32 | uint32_t(heads != 0) << kHeadBits | heads) {}
-    HIPOPS_METHOD uint32_t starts() const { return uint32_t(packed >> 32); }
+    HIPOPS_METHOD Counts(uint32_t smaller, uint32_t heads)
+        : packed(uint64_t(smaller) << 32 | uint32_t(heads != 0) << kHeadBits | heads) {}
+    HIPOPS_METHOD uint32_t smaller() const { return uint32_t(packed >> 32); }
     HIPOPS_METHOD uint32_t runs() const { return uint32_t(packed) >> kHeadBits; }
     HIPOPS_METHOD uint32_t heads() const { return uint32_t(packed) & ((1u << kHeadBits) - 1); }
   };
   static_assert(kSortRuns << kRadixBits < 1 << Counts::kHeadBits && kMostCrowd <= 1 << kRadixBits &&
                     kSortRuns < 1 << (32 - Counts::kHeadBits),
-                "a block has at most kMostCrowd entries of a digit, or a head for each low digit");
+                "a batch has at most kMostCrowd entries of a digit, or a head for each low digit");
 
   static HIPOPS_METHOD uint32_t first_of_run(uint32_t start) { return (start & ~kHasHeads) >> 16; }
 
@@ -289,14 +290,15 @@ class Runs {
 
   const SortArgs& s;
   const uint32_t joiner_;  // its number among the joiners of all digits
-  // For each run of the tile: the entries or heads before it; its block; its start's upper half | its entries' end.
+  // For each run of the tile: the entries or heads before it; its batch; its start's upper half | its entries' end.
   Shared<uint32_t> begin_ = storage<uint32_t, 0>(), block_ = storage<uint32_t, 1>();
   Shared<uint32_t> bounds_ = storage<uint32_t, 2>();
   Shared<uint8_t> mark_ = storage<uint8_t, 3, kSortBatch>();
   Shared<uint32_t> first_run_ = storage<uint32_t, 4, Shape::kWaves>(), with_heads_ = storage<uint32_t, 5, 1>();
 };
 
-// Shared memory of a block that joins, in words: for tallies, and later for the number of entries before each head.
+// Shared memory of a block that joins, in words: for tallies, then for the number of entries before each head or, in
+// `joined`, for the list of chunks.
 template <class Shape> constexpr int kJoinWords = Shape::kTally / 2 > kSortBatch ? Shape::kTally / 2 : kSortBatch + 1;
 
 // Copies the entries of sorted heads. A digit's first entry moves to to[next[digit]], and the others follow.
@@ -339,16 +341,18 @@ HIPOPS_FN void copy_entries(const SortArgs& s, SortEntry* to, uint32_t count, ui
   }
 }
 
-// Joins the digit of a joiner. A block that also sums (JoinedShape) keeps the entries in `sorted` if they are one batch
-// without heads. Each row must have one chunk, because only `sum` stores chunk sums. The function then returns the
-// number of entries, and start_of has the place of each low digit's first entry. Otherwise it returns 0, and has stored
-// the entries to memory if `stores` is set: by key or, if the block also sums, behind the entries of other blocks.
+// Joins the digit of a joiner. A block that also sums (JoinedShape) keeps the entries in `sorted` if they have room
+// there and come from no crowded batch. No row may have several chunks, because only `sum` stores chunk sums. The
+// function then returns the number of entries, and start_of has the place of each low digit's first entry. Otherwise it
+// returns 0, and has stored the entries to memory if `stores` is set: by key or, if the block also sums, behind the
+// entries of other blocks.
 template <class Shape>
 HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t joiner, bool stores, Shared<uint32_t> words,
                              Shared<uint16_t> start_of, Shared<SortEntry> sorted) {
   constexpr bool kSums = Shape::kBlock == kJoinedBlock;
   HIPOPS_SHARED(uint32_t, next, Shape::kDigits);  // the number of a digit's entries, and then the place of the next one
-  HIPOPS_SHARED(uint32_t, long_rows, 1);
+  HIPOPS_SHARED(uint32_t, long_rows, 1);  // their number
+  HIPOPS_SHARED(uint32_t, reserved, 1);
   const Shared<uint16_t> tally = words.as<uint16_t>();
   const Shared<uint32_t> before = words;  // for each head in the order of digits: the batch's entries before it
   const SortArgs& s = args;
@@ -374,11 +378,10 @@ HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t joiner, bool stores,
   const auto set_total = [&](uint32_t total) {  // the last block knows the number of all entries
     if (!kSums && joiner + 1 == s.joiners << s.high_bits && thread_index() == 0) *s.entries = total;
   };
-  // All work-items call it, after a barrier since the last use of long_rows.
   const auto reserve_places = [&](uint32_t entries) {
-    if (thread_index() == 0) long_rows[0] = atomic_fetch_add(s.entries, entries);
+    if (thread_index() == 0) reserved[0] = atomic_fetch_add(s.entries, entries);
     barrier();
-    return uniform(uint32_t(long_rows[0]));
+    return uniform(uint32_t(reserved[0]));
   };
   if (counted.items == 0) {
     set_total(counted.smaller);
@@ -391,7 +394,6 @@ HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t joiner, bool stores,
     set_total(counted.smaller + entries);
     if (kSums && uniform(uint32_t(long_rows[0])) == 0) return entries;
     if (!stores) return 0;
-    barrier();
     const uint32_t begin = kSums ? reserve_places(entries) : counted.smaller;
 #pragma unroll 2
     for (uint32_t i = thread_index(); i < entries; i += Shape::kBlock) s.sorted[begin + i] = sorted[i];
