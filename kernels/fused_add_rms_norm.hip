@@ -19,6 +19,7 @@ namespace {
 template <class T>
 struct FusedAddRmsNorm : RmsOp<T, FusedAddRmsNormArgs> {
   static constexpr int kInputs = 2, kOutputs = 2;
+  static constexpr bool kStoresInput = true;
 
   template <class C, int n>
   static HIPOPS_METHOD void combine(const FusedAddRmsNormArgs& a, const C (&in)[2][n], C (&h)[n]) {

@@ -18,13 +18,13 @@ namespace hipops {
 namespace {
 
 template <class T>
-struct LayerNorm {
+struct LayerNorm : RowOp {
   using Args = LayerNormArgs;
   using C = compute_t<T>;
   using Part = SumAndDeviations<T>;
   using Largest = typename Choose<sizeof(T) <= 4, Moments<WideSum<C>>, WideSum<C>>::type;
-  static constexpr int kInputs = 1, kOutputs = 1, kColumns = 2;
-  static constexpr bool kMaps = false, kHasExtremes = true, kHasLeast = false;
+  using Extremes = NormalizationExtremes<T>;
+  static constexpr int kColumns = 2;
   static HIPOPS_METHOD C absent_column(int i) { return i == 0 ? 1 : 0; }
 
   template <class View>
@@ -39,20 +39,9 @@ struct LayerNorm {
     return Normalization<T>::of(part, terms_of(a, C()));
   }
 
-  static HIPOPS_METHOD bool is_extreme(const Normalization<T>& row) { return row.is_extreme(); }
-  // In other rows the mean times 2^64 may overflow, even if it cancels the element. f16 has no such elements.
-  template <int n>
-  static HIPOPS_METHOD bool may_lift(const Args&, const Normalization<T>& row, const C (&)[n]) {
-    return is_f16<T> || row.is_extreme();
-  }
   template <int n>
   static HIPOPS_METHOD void apply(const Args&, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n], C (&out)[1][n]) {
     row.apply(x, column[0], column[1], out[0]);
-  }
-  template <int n>
-  static HIPOPS_METHOD void apply_extreme(const Args&, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n],
-                                          C (&out)[1][n]) {
-    row.apply_extreme(x, column[0], column[1], out[0]);
   }
 };
 

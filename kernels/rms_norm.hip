@@ -16,9 +16,7 @@ namespace hipops {
 namespace {
 
 template <class T>
-struct RmsNorm : RmsOp<T, RmsNormArgs> {
-  static constexpr int kInputs = 1, kOutputs = 1;
-};
+struct RmsNorm : RmsOp<T, RmsNormArgs> {};
 
 }  // namespace
 

@@ -101,7 +101,7 @@ struct TileExponential {
 };
 
 template <class T>
-struct Softmax {
+struct Softmax : RowOp {
   using Args = SoftmaxArgs;
   using C = compute_t<T>;
   using P = Precision<T>;
@@ -115,9 +115,7 @@ struct Softmax {
     C reference;
     typename P::Divide divide;
   };
-  static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0;
-  static constexpr bool kMaps = true, kHasExtremes = false, kHasLeast = false;
-  static HIPOPS_METHOD C absent_column(int) { return 0; }
+  static constexpr bool kMaps = true;
 
   template <class View>
   static HIPOPS_METHOD Part part(const Args&, const View& view) {

@@ -61,6 +61,8 @@ MAP = "device/map/map_kernel.h"
 ACTIVATION = "device/map/activation.h"
 MOMENTS = "device/rows/moments.h"
 RMS = "device/rows/rms.h"
+RESULTS = "device/rows/results.h"
+EXTREME_ROWS = "device/rows/extreme_rows.h"
 TYPES = "device/core/types.h"
 MATH = "device/core/math.h"
 RADIX = "device/core/radix.h"
@@ -162,14 +164,14 @@ MUTATIONS = (
         "groups_without_a_row_store",
         "A group past the last row repeats that row for the reductions, and must not store. In place it may have read "
         "results as input. Elsewhere the fault has no effect, because it stores equal values.",
-        "rms_norm", KERNEL,
+        "rms_norm", RESULTS,
         before="const bool is_present = rows.has_row() && rows.contains(col);",
         after="const bool is_present = rows.contains(col);",
         runs=(Run("layouts", "f32", output="layout_in_place"),)),
     Mutation(
         "tail_not_stored",
         "The last vector of each row is not stored, and stays NaN.",
-        "layer_norm", KERNEL,
+        "layer_norm", RESULTS,
         before="rows.has_row() && rows.contains(col);",
         after="rows.has_row() && rows.contains(col + n);",
         runs=(Run("smoke", "f32"), Run("exact", "bf16"))),
@@ -234,7 +236,7 @@ MUTATIONS = (
     Mutation(
         "stores_past_the_end",
         "One vector too many is stored. The guard bytes behind the tensor and between strided rows show it.",
-        "softmax", KERNEL,
+        "softmax", RESULTS,
         before="rows.has_row() && rows.contains(col);",
         after="rows.has_row() && rows.contains(col - n);",
         runs=(Run("sizes", "f32", output="wrote outside y"), Run("layouts", "bf16", output="between its elements"))),
@@ -248,7 +250,7 @@ MUTATIONS = (
     Mutation(
         "stores_into_the_input",
         "Inputs are compared with their copies from before the call.",
-        "softmax", KERNEL,
+        "softmax", RESULTS,
         before="const int stream = Op::kInputs + i;",
         after="const int stream = i;",
         runs=(Run("exact", "f32", output="changed its input"),)),
@@ -262,7 +264,7 @@ MUTATIONS = (
     Mutation(
         "stride_of_y_ignored",
         "The same for stores. The pattern between strided elements shows it, too.",
-        "softmax", KERNEL,
+        "softmax", RESULTS,
         before="rows.stream(stream)[col * rows.step(stream)] =",
         after="rows.stream(stream)[col] =",
         runs=(Run("layouts", "f32", output="wrote outside y: between its elements"),)),
@@ -451,9 +453,9 @@ MUTATIONS = (
     Mutation(
         "small_results_not_lifted",
         "A number that is normalized to a denormal has lost digits. A large weight shows it.",
-        "fused_add_rms_norm", RMS,
-        before="Magnitude()(lifted) < F::kLeastNormal * F::kLift ?",
-        after="false ?",
+        "fused_add_rms_norm", EXTREME_ROWS,
+        before="is_lifted_denormal(lifted) ? lifted * (",
+        after="false ? lifted * (",
         runs=(Run("adversarial", "f32", output="adversarial_small_by_large_weight"),)),
     Mutation(
         "one_more_left_out",

@@ -162,7 +162,7 @@ class ScaledExponential<double> {
 };
 
 // A row is scaled if a sum exceeds kMostSum, or a mean of squares plus eps is below kLeastMean. Small numbers are
-// computed times kLift: denormal numbers would lose digits. kDrop is 1 / kLift (rows/rms.h).
+// computed times kLift: denormal numbers would lose digits. kDrop is 1 / kLift (rows/extreme_rows.h).
 template <class C> struct FloatFormat;
 template <> struct FloatFormat<float> {
   using Bits = uint32_t;

@@ -199,29 +199,10 @@ struct Normalization {
     return {power, mean.high, mean.low, scale};
   }
 
-  // Whether elements may be normalized to denormal numbers, which lose digits that a large weight shows. Unless the
-  // mean is tiny they are not: a deviation is 0, or not smaller than the last digits of the mean.
-  HIPOPS_METHOD bool is_extreme() const {
-    return power != C(1) || (!is_f16<T> && Magnitude()(high) * scale < FloatFormat<C>::kDrop);
-  }
-
   template <int n>
   HIPOPS_METHOD void apply(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n]) const {
 #pragma unroll
     for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(fused_multiply_add(x[i] - high, scale, -low * scale), weight[i], bias[i]);
-  }
-  template <int n>
-  HIPOPS_METHOD void apply_extreme(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n]) const {
-    using F = FloatFormat<C>;
-    const C lift_power = power < C(1) ? F::kLift : C(1), lift_scale = F::kLift / lift_power;  // see RowScale
-#pragma unroll
-    for (int i = 0; i < n; ++i) {
-      const C deviation = x[i] * (power * lift_power) - high * lift_power;
-      const C lifted = fused_multiply_add(deviation, scale * lift_scale, -low * lift_power * (scale * lift_scale));
-      const bool is_small = Magnitude()(lifted) < F::kLeastNormal * F::kLift;
-      out[i] = is_small ? fused_multiply_add(lifted, weight[i] * F::kDrop, bias[i])
-                        : fused_multiply_add(lifted * F::kDrop, weight[i], bias[i]);
-    }
   }
 
  private:

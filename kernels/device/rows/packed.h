@@ -4,7 +4,7 @@
 
 #include "device/core/aligned_span.h"
 #include "device/core/reduce.h"
-#include "device/rows/shape.h"
+#include "device/rows/tile.h"
 
 namespace hipops {
 namespace {

@@ -1,38 +1,11 @@
-// The kernel of every row op. An op is a struct of a few functions, for example kernels/rms_norm.hip:
-//
-//   Args                       has `rows`, a RowStreams<kInputs + kOutputs>; `columns`, RowColumns[kColumns], at least
-//                              one; `columns_are_f32`
-//   C, Part                    the type of all computation; the result of part(), up to kMostPartBytes
-//   kInputs, kOutputs          streams of rows
-//   kColumns                   weights. absent_column(i) is the value of weight i if the caller passes none
-//   kMaps                      whether part() replaces elements by f(element). mapped(row, x) then computes f of one
-//                              element
-//   Largest                    the largest type that a reduction returns: sizes the slots in shared memory (reduce.h)
-//   combine(args, in, out)     only if kInputs > 1: makes one vector of the inputs' vectors.
-//   part(args, view)           reduces a row on chip, or the lane's elements of a tile. view.reduce(op, f) reduces
-//                              f(element). view.map(f) replaces each element by f(element). view.second_pass() is a
-//                              view for a further reduction that few rows need. view.kIsRow: the view is the whole row.
-//                              kKeepsMapped: apply() gets the mapped elements. kSharedByWaves: several waves share the
-//                              row.
-//   merge(args, parts)         merges parts. parts.reduce(op, f) reduces f(part, number of its elements).
-//                              parts.kInOrder: there are two parts, a and b, and b follows a in the row.
-//   finalize(args, part)       makes the constants of a row.
-//   apply(args, row, v, columns, out)   computes the results of some elements.
-//   kHasExtremes               whether apply() fails for some rows: is_extreme(row). If a wave has such a row, it runs
-//                              apply_extreme(), with the arguments of apply(), for all its rows. Only vectors v for
-//                              which may_lift(args, row, v) is false get apply().
-//   kHasLeast                  whether apply() has a last argument `C* least`, and lowers it to the smallest magnitude
-//                              of a value before its weight. If that is denormal, loses_digits(args, row, v) decides
-//                              for each vector whether apply_extreme() must compute it
-//
-// An op's flags are uniform branches outside of loops over elements. All lanes call the same reductions in one order.
+// The kernel of every row op. An op is a struct of a few functions (row_op.h), for example kernels/rms_norm.hip.
 #pragma once
 
 #include "device/core/math.h"
 #include "device/rows/columns.h"
-#include "device/rows/parts.h"
-#include "device/rows/tile.h"
+#include "device/rows/extreme_rows.h"
 #include "device/rows/packed.h"
+#include "device/rows/parts.h"
 
 namespace hipops {
 namespace {
@@ -91,112 +64,12 @@ struct LaneView {
   }
 };
 
-// Computes results by apply(), or by apply_extreme(). `least`: see kHasLeast.
-template <class Op, bool kExtreme, class Args, class Row, class C, int n>
-HIPOPS_FN void apply_to(const Args& a, const Row& row, const C (&x)[n], C (&columns)[Op::kColumns + 1][n],
-                        C (&out)[Op::kOutputs][n], C* least) {
-  if constexpr (kExtreme) Op::apply_extreme(a, row, x, columns, out);
-  else if constexpr (Op::kHasLeast) Op::apply(a, row, x, columns, out, least);
-  else Op::apply(a, row, x, columns, out);
-}
-
-// Whether store_tile() has only the copy of the code that runs apply_extreme(). gfx9 has no registers for two copies.
-template <class Shape>
-constexpr bool has_one_copy = !Shape::kOnChip && !bounds_set_registers;
-// Whether apply_to_row() calls may_lift(): lanes of a wave have different rows, or one copy computes all rows. In the
-// second case, with kHasLeast, apply_extreme() computes every element: a wave has one row, so bits depend on no other.
-template <class Op, class Shape>
-constexpr bool mixes_rows =
-    Shape::kLanes < wave_size || Shape::kLanesAsNeeded || (has_one_copy<Shape> && !Op::kHasLeast);
-template <class Op, class Shape, bool kExtreme, class Args, class Row, class C, int n>
-HIPOPS_FN void apply_to_row(const Args& a, const Row& row, const C (&x)[n], C (&columns)[Op::kColumns + 1][n],
-                            C (&out)[Op::kOutputs][n], C* least) {
-  if constexpr (kExtreme && mixes_rows<Op, Shape>) {
-    if (!Op::may_lift(a, row, x)) return apply_to<Op, false>(a, row, x, columns, out, least);
-  }
-  apply_to<Op, kExtreme>(a, row, x, columns, out, least);
-}
-
-// Computes and stores the results of a tile. Returns `least` (kHasLeast).
-template <class Op, class Shape, bool kExtreme, class Args, class Rows, class Row, class Columns>
-HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
-                             const Columns& columns) {
-  using T = typename Shape::Element;
-  using C = typename Shape::Compute;
-  constexpr int n = Shape::kLength;
-  OutgoingVectors<T, Shape::kRun> unaligned[Op::kOutputs];
-  C least = C(INFINITY);
-  const auto store_edge = [&] {
-    const auto col = rows.edge();
-    if (base != 0 || col < 0 || !rows.has_row()) return;
-    C element[1] = {tile.edge()}, weight[Op::kColumns + 1][1], out[Op::kOutputs][1];
-    columns.read_edge(col, weight);
-    apply_to_row<Op, Shape, kExtreme>(a, row, element, weight, out, &least);
-#pragma unroll
-    for (int i = 0; i < Op::kOutputs; ++i)
-      if (Op::kOutputs == 1 || rows.has_stream(Op::kInputs + i)) rows.stream(Op::kInputs + i)[col] = narrow<T>(out[i][0]);
-  };
-  // AMD: the edge comes first. After the vectors' stores, the edge's weights would wait for the stores on gfx9.
-  if constexpr (Rows::kHasEdges && has_unaligned_vectors) store_edge();
-  tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
-    const bool is_present = rows.has_row() && rows.contains(col);
-    C weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
-    columns.read(rows, v, col, weight);
-    apply_to_row<Op, Shape, kExtreme>(a, row, elements, weight, out, &least);
-#pragma unroll
-    for (int i = 0; i < Op::kOutputs; ++i) {
-      const int stream = Op::kInputs + i;
-      if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;
-      Vector<T, n> narrowed;
-#pragma unroll
-      for (int e = 0; e < n; ++e) narrowed.element[e] = narrow<T>(out[i][e]);
-      if constexpr (Shape::kLayout == RowLayout::aligned) {
-        if (is_present) store_vector<n>(rows.stream(stream) + col, narrowed);
-      } else if constexpr (Shape::kLayout == RowLayout::strided) {
-        if (is_present) rows.stream(stream)[col * rows.step(stream)] = narrowed.element[0];
-      } else {
-        unaligned[i].store(rows.stream(stream) + col, is_present, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
-      }
-    }
-  });
-  if constexpr (Rows::kHasEdges && !has_unaligned_vectors) store_edge();
-  return least;
-}
-
-// Whether Op::loses_digits() holds in the wave: then store_tile() stores the tile again. `least` is 0 if an x is 0.
-template <class Op, class Shape, class Args, class Rows, class Row>
-HIPOPS_FN bool loses_digits(const Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row) {
-  using C = typename Shape::Compute;
-  bool loses = false;
-  tile.recompute_derived(a);
-  tile.for_each_vector(rows, base, [&](int, typename Rows::Column col, const C (&elements)[Shape::kLength]) {
-    if (rows.contains(col)) loses |= Op::loses_digits(a, row, elements);
-  });
-  const C edge[1] = {tile.edge()};
-  if (Rows::kHasEdges && base == 0 && rows.edge() >= 0) loses |= Op::loses_digits(a, row, edge);
-  return ballot(loses) != 0;
-}
-
-// Stores the results of a tile. apply_extreme() serves waves with extreme rows or lost digits.
-template <class Op, class Shape, class Args, class Rows, class Row, class Columns>
-HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
+template <class Op, class Shape, class Rows, class Row, class Columns>
+HIPOPS_FN void store_tile(const typename Op::Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
                           const Columns& columns) {
-  using C = typename Shape::Compute;
-  if constexpr (!Op::kHasExtremes) {
-    store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
-  } else if constexpr (has_one_copy<Shape>) {
-    store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
-  } else {
-    tile.recompute_widened();
-    if (__builtin_expect(ballot(Op::is_extreme(row)) == 0, 1)) {
-      const C least = store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
-      if constexpr (!Op::kHasLeast) return;
-      else if (__builtin_expect(ballot(least < FloatFormat<C>::kLeastNormal) == 0, 1)) return;
-      else if (!loses_digits(a, tile, rows, base, row)) return;
-    }
-    tile.recompute_derived(a);
-    store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
-  }
+  PlainResults<Op> results;
+  if constexpr (Op::Extremes::kExist) store_with_extremes(a, tile, rows, base, row, columns);
+  else store_results(a, tile, rows, base, row, columns, results);
 }
 
 template <class Op, class Shape, class Columns, class Reduction>
@@ -288,14 +161,8 @@ HIPOPS_FN void run_packed_rows(const typename Op::Args& args) {
 #pragma unroll
           for (int i = 0; i < n; ++i) x[i] = Op::mapped(result, x[i]);
         }
-        C same[Op::kColumns + 1][n], least = C(INFINITY);  // apply() may change weights
-        __builtin_memcpy(same, weight, sizeof same);
-        apply_to<Op, false>(again, result, x, weight, out, &least);
-        if constexpr (Op::kHasExtremes) {
-          bool extreme = Op::is_extreme(result);
-          if constexpr (Op::kHasLeast) extreme |= least < FloatFormat<C>::kLeastNormal && Op::loses_digits(again, result, x);
-          if (__builtin_expect(extreme, 0)) apply_to<Op, true>(again, result, x, same, out, &least);
-        }
+        if constexpr (Op::Extremes::kExist) apply_with_extremes<Op>(again, result, x, weight, out);
+        else PlainResults<Op>()(again, result, x, weight, out);
         staged.write(place + col, cols - col, out);
       }
     }

@@ -21,7 +21,7 @@ struct ExponentialUnder {
 };
 
 template <class T>
-struct @Op@ {
+struct @Op@ : RowOp {
   using Args = @Op@Args;
   using C = compute_t<T>;
   using Largest = C;
@@ -31,9 +31,6 @@ struct @Op@ {
   struct Row {
     C maximum, logarithm;  // of the sum
   };
-  static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0;
-  static constexpr bool kMaps = false, kHasExtremes = false, kHasLeast = false;
-  static HIPOPS_METHOD C absent_column(int) { return 0; }
 
   template <class View>
   static HIPOPS_METHOD Part part(const Args&, const View& view) {

@@ -1,0 +1,73 @@
+// Computes the results of a tile and stores them.
+#pragma once
+
+#include "device/rows/columns.h"
+#include "device/rows/row_op.h"
+#include "device/rows/tile.h"
+
+namespace hipops {
+namespace {
+
+template <class Op, class C, int n>
+HIPOPS_FN void copy_input(const C (&x)[n], C (&out)[Op::kOutputs][n]) {
+  if constexpr (Op::kStoresInput) {
+#pragma unroll
+    for (int i = 0; i < n; ++i) out[Op::kOutputs - 1][i] = x[i];
+  }
+}
+template <class Op>
+struct PlainResults {
+  template <class Args, class Row, class C, int n, int columns>
+  HIPOPS_METHOD void operator()(const Args& a, const Row& row, const C (&x)[n], C (&column)[columns][n],
+                                C (&out)[Op::kOutputs][n]) const {
+    copy_input<Op>(x, out);
+    Op::apply(a, row, x, column, out);
+  }
+};
+
+// Stores the results of a tile, which results(args, row, x, columns, out) computes.
+template <class Op, class Shape, class Rows, class Row, class Columns, class Results>
+HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& tile, const Rows& rows, int64_t base,
+                             const Row& row, const Columns& columns, Results& results) {
+  using T = typename Shape::Element;
+  using C = typename Shape::Compute;
+  constexpr int n = Shape::kLength;
+  OutgoingVectors<T, Shape::kRun> unaligned[Op::kOutputs];
+  const auto store_edge = [&] {
+    const auto col = rows.edge();
+    if (base != 0 || col < 0 || !rows.has_row()) return;
+    C element[1] = {tile.edge()}, weight[Op::kColumns + 1][1], out[Op::kOutputs][1];
+    columns.read_edge(col, weight);
+    results(a, row, element, weight, out);
+#pragma unroll
+    for (int i = 0; i < Op::kOutputs; ++i)
+      if (Op::kOutputs == 1 || rows.has_stream(Op::kInputs + i)) rows.stream(Op::kInputs + i)[col] = narrow<T>(out[i][0]);
+  };
+  // AMD: the edge comes first. After the vectors' stores, the edge's weights would wait for the stores on gfx9.
+  if constexpr (Rows::kHasEdges && has_unaligned_vectors) store_edge();
+  tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
+    const bool is_present = rows.has_row() && rows.contains(col);
+    C weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
+    columns.read(rows, v, col, weight);
+    results(a, row, elements, weight, out);
+#pragma unroll
+    for (int i = 0; i < Op::kOutputs; ++i) {
+      const int stream = Op::kInputs + i;
+      if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;
+      Vector<T, n> narrowed;
+#pragma unroll
+      for (int e = 0; e < n; ++e) narrowed.element[e] = narrow<T>(out[i][e]);
+      if constexpr (Shape::kLayout == RowLayout::aligned) {
+        if (is_present) store_vector<n>(rows.stream(stream) + col, narrowed);
+      } else if constexpr (Shape::kLayout == RowLayout::strided) {
+        if (is_present) rows.stream(stream)[col * rows.step(stream)] = narrowed.element[0];
+      } else {
+        unaligned[i].store(rows.stream(stream) + col, is_present, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
+      }
+    }
+  });
+  if constexpr (Rows::kHasEdges && !has_unaligned_vectors) store_edge();
+}
+
+}  // namespace
+}  // namespace hipops

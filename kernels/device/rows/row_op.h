@@ -1,0 +1,44 @@
+// A row op: a struct of a few functions, from which row_kernel.h makes kernels. It has
+//
+//   Args                       has `rows`, a RowStreams<kInputs + kOutputs>; `columns`, RowColumns[kColumns], at least
+//                              one; `columns_are_f32`
+//   C, Part                    the type of all computation; the result of part(), up to kMostPartBytes
+//   kInputs, kOutputs          streams of rows
+//   kColumns                   weights. absent_column(i) is the value of weight i if the caller passes none
+//   kMaps                      whether part() replaces elements by f(element). mapped(row, x) then computes f of one
+//                              element
+//   Largest                    the largest type that a reduction returns: sizes the slots in shared memory (reduce.h)
+//   combine(args, in, out)     only if kInputs > 1: makes one vector of the inputs' vectors.
+//   part(args, view)           reduces a row on chip, or the lane's elements of a tile. view.reduce(op, f) reduces
+//                              f(element). view.map(f) replaces each element by f(element). view.second_pass() is a
+//                              view for a further reduction that few rows need. view.kIsRow: the view is the whole row.
+//                              kKeepsMapped: apply() gets the mapped elements. kSharedByWaves: several waves share the
+//                              row.
+//   merge(args, parts)         merges parts. parts.reduce(op, f) reduces f(part, number of its elements).
+//                              parts.kInOrder: there are two parts, a and b, and b follows a in the row.
+//   finalize(args, part)       makes the constants of a row.
+//   apply(args, row, x, columns, out)   computes the results of some elements.
+//   kStoresInput               whether the last output gets the elements as they are. apply() leaves it alone
+//   Extremes                   for rows whose results apply() would compute with lost digits (extreme_rows.h)
+//
+// An op's flags are uniform branches outside of loops over elements. All lanes call the same reductions in one order.
+#pragma once
+
+#include "device/core/platform.h"
+
+namespace hipops {
+namespace {
+
+struct NoExtremes {
+  static constexpr bool kExist = false;
+};
+
+// An op derives from this, and hides the members that differ.
+struct RowOp {
+  static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0;
+  static constexpr bool kMaps = false, kStoresInput = false;
+  using Extremes = NoExtremes;
+};
+
+}  // namespace
+}  // namespace hipops
