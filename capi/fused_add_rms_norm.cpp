@@ -23,8 +23,9 @@ static_assert(HIPOPS_ROUND_SUM == round_sum && HIPOPS_WEIGHT_PLUS_ONE == weight_
 
 bool supports(hipops_dtype dtype, hipops_dtype second) { return dtype != HIPOPS_F64 && supports_floats(dtype, second); }
 
-hipops_status check(const hipops_tensor* y, const hipops_tensor* residual_out, const hipops_tensor* x,
-                    const hipops_tensor* residual, const hipops_tensor* weight, double eps, uint32_t flags) {
+hipops_status check(const hipops_tensor* y, const hipops_tensor* residual_out, const hipops_tensor* rstd,
+                    const hipops_tensor* x, const hipops_tensor* residual, const hipops_tensor* weight, double eps,
+                    uint32_t flags) {
   const Argument of_y{kName, "y", y}, of_x{kName, "x", x}, of_residual{kName, "residual", residual};
   if (hipops_status status = check_rows(kName, y, x)) return status;
   if (x->dtype == HIPOPS_F64)
@@ -50,6 +51,9 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* residual_out, c
                                          "HIPOPS_ROUND_SUM (0x2), HIPOPS_WEIGHT_PLUS_ONE (0x4) and "
                                          "HIPOPS_ROUND_BEFORE_WEIGHT (0x8)"))
     return status;
+  if (hipops_status status = check_row_scalars({{kName, "rstd", rstd}}, {of_x, of_y, of_residual, {kName, "weight", weight},
+                                                                        {kName, "residual_out", residual_out}}))
+    return status;
   return check_eps(kName, eps, *x);
 }
 
@@ -59,11 +63,11 @@ Op op_fused_add_rms_norm = {kName, kKernels, kRows.count, supports, most_shared<
 
 }  // namespace hipops
 
-hipops_status hipops_fused_add_rms_norm(const hipops_tensor* y, const hipops_tensor* residual_out, const hipops_tensor* x,
-                                        const hipops_tensor* residual, const hipops_tensor* weight, double eps,
-                                        uint32_t flags, void* stream) {
+hipops_status hipops_fused_add_rms_norm(const hipops_tensor* y, const hipops_tensor* residual_out,
+                                        const hipops_tensor* rstd, const hipops_tensor* x, const hipops_tensor* residual,
+                                        const hipops_tensor* weight, double eps, uint32_t flags, void* stream) {
   using namespace hipops;
-  if (hipops_status status = check(y, residual_out, x, residual, weight, eps, flags)) return status;
+  if (hipops_status status = check(y, residual_out, rstd, x, residual, weight, eps, flags)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   FusedAddRmsNormArgs args{};
@@ -72,6 +76,6 @@ hipops_status hipops_fused_add_rms_norm(const hipops_tensor* y, const hipops_ten
   args.flags = static_cast<int32_t>(flags);
   args.terms = norm_terms<float>(eps, x->shape[x->rank - 1]);
   const RowProblem problem =
-      describe_rows({x, residual, y, residual_out}, 2, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows);
+      describe_rows({x, residual, y, residual_out, rstd}, 2, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows);
   return launch_rows(op_fused_add_rms_norm, problem, &args.rows, &args, sizeof args, stream);
 }

@@ -16,13 +16,17 @@ constexpr const char* kKernels[] = {HIPOPS_LAYER_NORM_KERNELS(HIPOPS_KERNEL_NAME
 constexpr RowKernel kList[] = {HIPOPS_LAYER_NORM_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
 constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
 
-hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
-                    const hipops_tensor* bias, double eps) {
+hipops_status check(const hipops_tensor* y, const hipops_tensor* mean, const hipops_tensor* rstd, const hipops_tensor* x,
+                    const hipops_tensor* weight, const hipops_tensor* bias, double eps) {
+  const Argument of_y{kName, "y", y}, of_x{kName, "x", x}, of_weight{kName, "weight", weight}, of_bias{kName, "bias", bias};
   if (hipops_status status = check_rows(kName, y, x)) return status;
   if (hipops_status status = check_weights(kName, "weight", weight, *x, *y)) return status;
   if (hipops_status status = check_weights(kName, "bias", bias, *x, *y)) return status;
   if (weight && bias)
-    if (hipops_status status = check_same_dtype({kName, "bias", bias}, {kName, "weight", weight})) return status;
+    if (hipops_status status = check_same_dtype(of_bias, of_weight)) return status;
+  if (hipops_status status =
+          check_row_scalars({{kName, "mean", mean}, {kName, "rstd", rstd}}, {of_x, of_y, of_weight, of_bias}))
+    return status;
   return check_eps(kName, eps, *x);
 }
 
@@ -32,10 +36,11 @@ Op op_layer_norm = {kName, kKernels, kRows.count, supports_floats, most_shared<k
 
 }  // namespace hipops
 
-hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
-                                const hipops_tensor* bias, double eps, void* stream) {
+hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* mean, const hipops_tensor* rstd,
+                                const hipops_tensor* x, const hipops_tensor* weight, const hipops_tensor* bias, double eps,
+                                void* stream) {
   using namespace hipops;
-  if (hipops_status status = check(y, x, weight, bias, eps)) return status;
+  if (hipops_status status = check(y, mean, rstd, x, weight, bias, eps)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   const int64_t cols = x->shape[x->rank - 1];
@@ -46,6 +51,7 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, 
   args.columns_are_f32 = some && some->dtype != x->dtype;
   if (x->dtype == HIPOPS_F64) args.terms_in_f64 = norm_terms<double>(eps, cols);
   else args.terms = norm_terms<float>(eps, cols);
-  const RowProblem problem = describe_rows({x, y}, 1, args.columns, 2, some ? dtype_bytes(some->dtype) : 0, &args.rows);
+  const RowProblem problem =
+      describe_rows({x, y, mean, rstd}, 1, args.columns, 2, some ? dtype_bytes(some->dtype) : 0, &args.rows);
   return launch_rows(op_layer_norm, problem, &args.rows, &args, sizeof args, stream);
 }

@@ -10,7 +10,7 @@ struct FusedAddRmsNormArgs {
   NormTerms<float> terms;
   int32_t columns_are_f32;  // if the rows have another type; otherwise they have the rows' type
   int32_t flags;            // of NormFlag
-  RowStreams<4> rows;       // x, residual; y, residual_out. Last, because most launches read only the first fields
+  RowStreams<4, 1> rows;    // x, residual; y, residual_out; rstd. Last, because most launches read only the first fields
 };
 
 }  // namespace hipops

@@ -9,7 +9,7 @@ struct LayerNormArgs {
   RowColumns columns[2];    // weight, bias
   NormTerms<float> terms;
   int32_t columns_are_f32;  // both, if the rows have another type; otherwise they have the rows' type
-  RowStreams<2> rows;       // x; y
+  RowStreams<2, 2> rows;    // x; y; mean, rstd
   NormTerms<double> terms_in_f64;
 };
 

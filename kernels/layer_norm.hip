@@ -24,7 +24,7 @@ struct LayerNorm : RowOp {
   using Part = SumAndDeviations<T>;
   using Largest = typename Choose<sizeof(T) <= 4, Moments<WideSum<C>>, WideSum<C>>::type;
   using Extremes = NormalizationExtremes<T>;
-  static constexpr int kColumns = 2;
+  static constexpr int kColumns = 2, kScalars = 2;  // mean, rstd
   static HIPOPS_METHOD C absent_column(int i) { return i == 0 ? 1 : 0; }
 
   template <class View>
@@ -39,6 +39,10 @@ struct LayerNorm : RowOp {
     return Normalization<T>::of(part, terms_of(a, C()));
   }
 
+  static HIPOPS_METHOD void scalars(const Normalization<T>& row, C (&out)[2]) {
+    out[0] = (row.high + row.low) * inverse_power(row.power);
+    out[1] = row.power * row.scale;
+  }
   template <int n>
   static HIPOPS_METHOD void apply(const Args&, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n], C (&out)[1][n]) {
     row.apply(x, column[0], column[1], out[0]);

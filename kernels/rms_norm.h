@@ -10,7 +10,7 @@ struct RmsNormArgs {
   NormTerms<float> terms;
   int32_t columns_are_f32;  // if the rows have another type; otherwise they have the rows' type
   int32_t flags;            // of NormFlag
-  RowStreams<2> rows;       // x; y
+  RowStreams<2, 1> rows;    // x; y; rstd
   NormTerms<double> terms_in_f64;
 };
 

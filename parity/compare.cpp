@@ -32,7 +32,7 @@ class Comparer {
   Comparer(const ExpectedTensor& expected, double tolerance, const unsigned char* element_zero)
       : expected_(expected),
         layout_(expected.layout),
-        tolerance_(is_float(expected.layout.dtype) ? tolerance : 0),
+        tolerance_(is_float(expected.layout.dtype) ? expected.ulps.value_or(tolerance) : 0),
         element_zero_(element_zero) {}
 
   Comparison run() {

@@ -19,6 +19,7 @@ constexpr size_t kMaxReason = 400;                // of a message: the JSON pars
 bool role_takes(Role role, hipops_dtype dtype, hipops_dtype case_dtype) {
   if (role == Role::kData) return dtype == case_dtype;
   if (role == Role::kWeight) return dtype == case_dtype || dtype == HIPOPS_F32;
+  if (role == Role::kScalar) return dtype == scalar_dtype(case_dtype);
   if (role == Role::kReport) return dtype == HIPOPS_I64;
   return dtype == HIPOPS_U8 || dtype == HIPOPS_U32 || dtype == HIPOPS_I64 || dtype == HIPOPS_I32 || dtype == HIPOPS_I16;
 }
@@ -140,7 +141,7 @@ void read_sample(const Node& node, ExpectedTensor* tensor) {
 
 ExpectedTensor read_output(const Node& node, const TensorSpec& spec, hipops_dtype case_dtype) {
   expect_keys(node, {"dtype", "shape", "stride", "offset", "values", "positions", "row_checksums", "row_tolerances",
-                     "checksum", "scale"});
+                     "checksum", "scale", "ulps"});
   ExpectedTensor tensor;
   tensor.name = spec.name;
   tensor.layout = read_layout(node, spec.role, case_dtype);
@@ -159,6 +160,7 @@ ExpectedTensor read_output(const Node& node, const TensorSpec& spec, hipops_dtyp
     if (!is_float(tensor.layout.dtype)) refuse(scale->path, "for float dtypes only");
     tensor.scale = read_list<double>(*scale, count, read_not_negative);
   }
+  if (const auto ulps = node.optional_child("ulps")) tensor.ulps = read_not_negative(*ulps);
   return tensor;
 }
 

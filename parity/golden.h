@@ -36,6 +36,7 @@ struct ExpectedTensor {
   std::vector<double> row_checksums;  // sampled float outputs: with values, or instead of them
   std::vector<double> row_tolerances;
   std::optional<uint64_t> checksum;  // of the bits of all elements
+  std::optional<double> ulps;        // the tolerance, if it is not the case's
 };
 
 struct InPlace {

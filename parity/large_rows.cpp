@@ -120,10 +120,10 @@ class RowModel {
 
 hipops_status call(RowOp op, const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor* weight,
                    const hipops_tensor* bias) {
-  if (op == RowOp::kLayerNorm) return hipops_layer_norm(&y, &x, weight, bias, kEps, nullptr);
-  if (op == RowOp::kRmsNorm) return hipops_rms_norm(&y, &x, weight, kEps, 0, nullptr);
+  if (op == RowOp::kLayerNorm) return hipops_layer_norm(&y, nullptr, nullptr, &x, weight, bias, kEps, nullptr);
+  if (op == RowOp::kRmsNorm) return hipops_rms_norm(&y, nullptr, &x, weight, kEps, 0, nullptr);
   if (op == RowOp::kFusedAddRmsNorm)
-    return hipops_fused_add_rms_norm(&y, nullptr, &x, &x, weight, kEps, 0, nullptr);
+    return hipops_fused_add_rms_norm(&y, nullptr, nullptr, &x, &x, weight, kEps, 0, nullptr);
   return hipops_softmax(&y, &x, nullptr);
 }
 

@@ -21,6 +21,7 @@ std::vector<std::string> dtype_names();
 // Returns false if `name` names no dtype.
 bool parse_dtype(const std::string& name, hipops_dtype* dtype);
 
+inline hipops_dtype scalar_dtype(hipops_dtype of_rows) { return of_rows == HIPOPS_F64 ? HIPOPS_F64 : HIPOPS_F32; }
 size_t dtype_size(hipops_dtype dtype);
 
 // The dtype's bits, all set.

@@ -49,10 +49,17 @@ bool OpEntry::has_role(const std::string& input, Role role) const {
   return spec != nullptr && spec->role == role;
 }
 
-size_t OpEntry::data_inputs() const {
+namespace {
+
+size_t data_tensors(const std::vector<TensorSpec>& specs) {
   return static_cast<size_t>(
-      std::count_if(inputs.begin(), inputs.end(), [](const TensorSpec& spec) { return spec.role == Role::kData; }));
+      std::count_if(specs.begin(), specs.end(), [](const TensorSpec& spec) { return spec.role == Role::kData; }));
 }
+
+}  // namespace
+
+size_t OpEntry::data_inputs() const { return data_tensors(inputs); }
+size_t OpEntry::data_outputs() const { return data_tensors(outputs); }
 
 Arguments usual_arguments(const OpEntry& op) {
   Arguments arguments;

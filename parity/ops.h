@@ -24,6 +24,7 @@ enum class Role {
   kData,    // the case's dtype
   kWeight,  // the case's dtype or f32
   kIndex,   // u8, u32, i64, i32 or i16
+  kScalar,  // of a row: f64 if the case's dtype is f64, otherwise f32
   kReport,  // a hipops_index_report: i64, of shape [2]
 };
 
@@ -145,6 +146,7 @@ struct OpEntry {
   const TensorSpec* find_input(const std::string& input) const;  // NULL if it has no such input
   bool has_role(const std::string& input, Role role) const;
   size_t data_inputs() const;  // inputs of the case's dtype
+  size_t data_outputs() const;
 };
 
 // All ops, in the order in which they run.

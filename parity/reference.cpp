@@ -24,10 +24,15 @@ Operand input_of(const Case& test, const std::string& name) {
   return {*input};
 }
 
-ExpectedTensor& output_of(Case* test, const std::string& name) {
+ExpectedTensor* find_output(Case* test, const std::string& name) {
   for (ExpectedTensor& output : test->outputs) {
-    if (output.name == name) return output;
+    if (output.name == name) return &output;
   }
+  return nullptr;
+}
+
+ExpectedTensor& output_of(Case* test, const std::string& name) {
+  if (ExpectedTensor* output = find_output(test, name)) return *output;
   throw std::logic_error("a case without the output " + name);
 }
 

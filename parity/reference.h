@@ -46,6 +46,7 @@ struct Operand {
 // NULL if the case omits it.
 const InputTensor* find_input(const Case& test, const std::string& name);
 Operand input_of(const Case& test, const std::string& name);
+ExpectedTensor* find_output(Case* test, const std::string& name);  // NULL if the case has none
 ExpectedTensor& output_of(Case* test, const std::string& name);
 
 // 0 if the case omits them.

@@ -36,6 +36,7 @@ inline Sizes valid_shape(const std::string& op, const TensorSpec& tensor) {
       {"upsample_nearest2d", {{"x", {2, 3, 4, 5}}, {"y", {2, 3, 7, 9}}}}};
   if (const auto of_op = shapes.find(op); of_op != shapes.end())
     if (const auto shape = of_op->second.find(tensor.name); shape != of_op->second.end()) return shape->second;
+  if (tensor.role == Role::kScalar) return {4};
   if (tensor.role == Role::kWeight) return op.rfind("rope", 0) == 0 ? Sizes{5, 4} : Sizes{8};
   return {4, 8};
 }
@@ -55,7 +56,8 @@ class OpCall {
         if (spec.role == Role::kReport) {
           report_pointer = &report;
         } else if (tensors_.count(spec.name) == 0) {
-          const hipops_dtype own = spec.role != Role::kIndex  ? dtype
+          const hipops_dtype own = spec.role == Role::kScalar ? hipops::parity::scalar_dtype(dtype)
+                                   : spec.role != Role::kIndex ? dtype
                                    : op.rfind("rope", 0) == 0 ? HIPOPS_I64
                                                               : HIPOPS_I32;
           HostTensor& t = *(tensors_[spec.name] = std::make_unique<HostTensor>(own, valid_shape(op, spec)));
@@ -180,20 +182,21 @@ inline void check_every_tensor(const std::string& op) {
   for (const TensorSpec& output : entry.outputs) {
     if (output.role == Role::kReport) continue;
     const std::string y = output.name;
-    for (int d = 0; d < OpCall(op)[y].rank; ++d)
+    for (int d = 0; d < OpCall(op)[y].rank && output.role != Role::kScalar; ++d)
       refuses(y,
               ".stride[" + std::to_string(d) + "] is 0, expected distinct elements in an output (shape[" +
                   std::to_string(d) + "] is " + std::to_string(OpCall(op)[y].shape[d]) + ")",
               [d](hipops_tensor& t) { t.stride[d] = 0; });
-    refuses(
+    if (output.role != Role::kScalar) refuses(
         y, ".stride overlaps elements of an output, or interleaves its dimensions; expected strides that nest",
         [](hipops_tensor& t) { t.stride[t.rank - 2] = t.shape[t.rank - 1] - 1; }, HIPOPS_UNSUPPORTED_LAYOUT);
     for (const TensorSpec& input : entry.inputs) {
       if (input.role == Role::kReport || std::string(input.name) == y) continue;
       for (int64_t distance : {-8, 8, 40}) {
+        if (output.role == Role::kScalar && distance > 8) continue;  // past its end
         OpCall call(op);
         call[input.name].data = call.data(y) + distance;
-        const bool may_be_y = input.role == Role::kData && moving.count(op) == 0;
+        const bool may_be_y = output.role == Role::kData && input.role == Role::kData && moving.count(op) == 0;
         call.invalid(y + " overlaps " + input.name + ", expected separate memory" +
                      (may_be_y ? " or exactly the same view" : ""));
       }

@@ -103,6 +103,30 @@ void check_rows() {
   wrong_dtype({"fused_add_rms_norm"}, "residual.dtype is f16, expected f32 (x.dtype)",
               [](OpCall& c) { c["residual"].dtype = HIPOPS_F16; });
 
+  for (const char* scalar : {"mean", "rstd"}) {
+    const Ops ops = std::string(scalar) == "mean" ? Ops{"layer_norm"} : kNorms;
+    const std::string name = scalar;
+    for (int rank : {0, 3})
+      invalid(ops, name + ".rank is " + std::to_string(rank) + ", expected 1 to 2",
+              [&](OpCall& c) { c[name].rank = rank, c[name].shape[1] = c[name].shape[2] = 1; });
+    invalid(ops, name + ".shape[0] is 3, expected 4 (x.shape[0])", [&](OpCall& c) { set_size(c[name], 0, 3); });
+    invalid(ops, name + ".shape[1] is 2, expected 1, or one dimension less",
+            [&](OpCall& c) { c[name].rank = 2, c[name].shape[1] = 2, c[name].stride[0] = 2, c[name].stride[1] = 1; });
+    invalid(ops, name + " overlaps y, expected separate memory", [&](OpCall& c) { c[name].data = c["y"].data; });
+    for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_BF16})
+      wrong_dtype(
+          ops, name + ".dtype is f16, expected f32 (x.dtype is " + dtype_name(dtype) + ")",
+          [&](OpCall& c) { c[name].dtype = HIPOPS_F16; }, dtype);
+  }
+  invalid({"layer_norm"}, "mean overlaps rstd, expected separate memory", [](OpCall& c) { c["rstd"].data = c["mean"].data; });
+  wrong_dtype(
+      {"layer_norm", "rms_norm"}, "rstd.dtype is f32, expected f64 (x.dtype is f64)",
+      [](OpCall& c) { c["rstd"].dtype = HIPOPS_F32; }, HIPOPS_F64);
+  invalid({"layer_norm", "rms_norm"}, "x.shape[1] is 0, expected 1 or more with rstd", [](OpCall& c) {
+    for (const char* tensor : {"mean", "weight", "bias"}) c.leave_out(tensor);
+    for (const char* tensor : {"x", "y"}) c.set_shape(tensor, {4, 0});
+  });
+
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const std::pair<double, const char*> bad[] = {
       {std::nan(""), "nan"}, {infinity, "inf"}, {-infinity, "-inf"}, {-1e-5, "-1e-05"}, {-5e-324, "-4.94066e-324"}};
@@ -121,6 +145,7 @@ void check_rows() {
   for (const auto& [dtype, eps] : accepted) {
     OpCall call("rms_norm", dtype);
     for (const char* tensor : {"x", "y"}) call.set_shape(tensor, {0, 8});
+    call.leave_out("rstd");
     call.params["eps"] = eps;
     call.succeeds();
   }
@@ -312,6 +337,30 @@ void check_upsamples() {
   for (int rule : {3, 99, INT32_MAX})
     invalid(kUpsamples, "rule is " + std::to_string(rule) + ", expected a hipops_nearest from 0 to 2",
             [rule](OpCall& c) { c.params["rule"] = rule; });
+  for (const char* scalar : {"mean", "rstd"}) {
+    const Ops ops = std::string(scalar) == "mean" ? Ops{"layer_norm"} : kNorms;
+    const std::string name = scalar;
+    for (int rank : {0, 3})
+      invalid(ops, name + ".rank is " + std::to_string(rank) + ", expected 1 to 2",
+              [&](OpCall& c) { c[name].rank = rank, c[name].shape[1] = c[name].shape[2] = 1; });
+    invalid(ops, name + ".shape[0] is 3, expected 4 (x.shape[0])", [&](OpCall& c) { set_size(c[name], 0, 3); });
+    invalid(ops, name + ".shape[1] is 2, expected 1, or one dimension less",
+            [&](OpCall& c) { c[name].rank = 2, c[name].shape[1] = 2, c[name].stride[0] = 2, c[name].stride[1] = 1; });
+    invalid(ops, name + " overlaps y, expected separate memory", [&](OpCall& c) { c[name].data = c["y"].data; });
+    for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_BF16})
+      wrong_dtype(
+          ops, name + ".dtype is f16, expected f32 (x.dtype is " + dtype_name(dtype) + ")",
+          [&](OpCall& c) { c[name].dtype = HIPOPS_F16; }, dtype);
+  }
+  invalid({"layer_norm"}, "mean overlaps rstd, expected separate memory", [](OpCall& c) { c["rstd"].data = c["mean"].data; });
+  wrong_dtype(
+      {"layer_norm", "rms_norm"}, "rstd.dtype is f32, expected f64 (x.dtype is f64)",
+      [](OpCall& c) { c["rstd"].dtype = HIPOPS_F32; }, HIPOPS_F64);
+  invalid({"layer_norm", "rms_norm"}, "x.shape[1] is 0, expected 1 or more with rstd", [](OpCall& c) {
+    for (const char* tensor : {"mean", "weight", "bias"}) c.leave_out(tensor);
+    for (const char* tensor : {"x", "y"}) c.set_shape(tensor, {4, 0});
+  });
+
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (const auto& [op, scale] : {std::pair{"upsample_nearest1d", "scale"},
                                   {"upsample_nearest2d", "scale_h"},
@@ -349,6 +398,7 @@ void check_empty(const Ops& ops, const std::map<std::string, Sizes>& shapes) {
   for (const std::string& op : ops)
     for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_BF16}) {
       OpCall call(op, dtype);
+      for (const char* scalar : {"mean", "rstd"}) call.leave_out(scalar);
       for (const auto& [tensor, shape] : shapes)
         if (call.has(tensor)) call.set_shape(tensor, shape);
       call.succeeds();

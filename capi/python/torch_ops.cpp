@@ -98,13 +98,14 @@ struct Op {
 
 const Op kOps[] = {
     {"layer_norm", "Tttd", {"x", "weight", "bias"}, {}, "c",
-     [](Arguments& a) { return hipops_layer_norm(&a.out[0], a.given[0], a.given[1], a.given[2], a.number[0], a.stream); }},
+     [](Arguments& a) { return hipops_layer_norm(&a.out[0], nullptr, nullptr, a.given[0], a.given[1], a.given[2], a.number[0], a.stream); }},
     {"rms_norm", "Ttdbb", {"x", "weight"}, {HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, "n",
-     [](Arguments& a) { return hipops_rms_norm(&a.out[0], a.given[0], a.given[1], a.number[0], a.flags, a.stream); }},
+     [](Arguments& a) { return hipops_rms_norm(&a.out[0], nullptr, a.given[0], a.given[1], a.number[0], a.flags, a.stream); }},
     {"fused_add_rms_norm", "TTtdbbb", {"x", "residual", "weight"},
      {HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, "ns",
      [](Arguments& a) {
-       return hipops_fused_add_rms_norm(&a.out[0], &a.out[1], a.given[0], a.given[1], a.given[2], a.number[0], a.flags, a.stream);
+       return hipops_fused_add_rms_norm(&a.out[0], &a.out[1], nullptr, a.given[0], a.given[1], a.given[2], a.number[0], a.flags,
+                                       a.stream);
      }},
     {"softmax", "T", {"x"}, {}, "c", [](Arguments& a) { return hipops_softmax(&a.out[0], a.given[0], a.stream); }},
     HIPOPS_ROPE(rope),

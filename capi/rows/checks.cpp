@@ -30,6 +30,33 @@ hipops_status check_weights(const char* op, const char* name, const hipops_tenso
   return check_overlap({op, "y", &y}, a, false);
 }
 
+hipops_status check_row_scalars(std::initializer_list<Argument> scalars, std::initializer_list<Argument> others) {
+  const Argument& x = *others.begin();
+  const int last = x.tensor->rank - 1;
+  const hipops_dtype dtype = x.tensor->dtype == HIPOPS_F64 ? HIPOPS_F64 : HIPOPS_F32;
+  for (const Argument& a : scalars) {
+    if (!a.tensor) continue;
+    if (hipops_status status = check_output(a)) return status;
+    if (a.tensor->dtype != dtype)
+      return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (x.dtype is %s)", a.op, a.name,
+                  dtype_name(a.tensor->dtype), dtype_name(dtype), dtype_name(x.tensor->dtype));
+    if (hipops_status status = check_rank(a, last, last + 1)) return status;
+    for (int d = 0; d < last; ++d)
+      if (hipops_status status = check_same_size(a, d, x, d)) return status;
+    if (a.tensor->rank > last && a.tensor->shape[last] != 1)
+      return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape[%d] is %lld, expected 1, or one dimension less", a.op, a.name, last,
+                  static_cast<long long>(a.tensor->shape[last]));
+    if (x.tensor->shape[last] == 0)
+      return fail(HIPOPS_INVALID_ARGUMENT, "%s: x.shape[%d] is 0, expected 1 or more with %s", a.op, last, a.name);
+  }
+  for (const Argument& a : scalars)
+    for (const auto& list : {others, scalars})
+      for (const Argument& other : list)
+        if (a.tensor && other.tensor && &other != &a)
+          if (hipops_status status = check_overlap(a, other, false)) return status;
+  return HIPOPS_SUCCESS;
+}
+
 hipops_status check_eps(const char* op, double eps, const hipops_tensor& x) {
   if (!std::isfinite(eps) || eps < 0)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: eps is %g, expected a finite number of 0 or more", op, eps);

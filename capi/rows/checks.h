@@ -1,7 +1,10 @@
 // The checks of all row ops. A failure names the argument.
 #pragma once
 
+#include <initializer_list>
+
 #include "hipops/hipops.h"
+#include "tensor/tensor.h"
 
 namespace hipops {
 
@@ -11,6 +14,10 @@ hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_te
 // Weights may be null. Otherwise they must be 1-D, as long as a row, in x's dtype or f32, and must not overlap y.
 hipops_status check_weights(const char* op, const char* name, const hipops_tensor* weights, const hipops_tensor& x,
                             const hipops_tensor& y);
+
+// Outputs of one number for each row, all optional: f32, or f64 if x is f64, of x's shape without the last dimension or
+// with 1 there. They must overlap neither each other nor `others`. The first of `others` is x.
+hipops_status check_row_scalars(std::initializer_list<Argument> scalars, std::initializer_list<Argument> others);
 
 // eps must be 0 or in the range of the type that x is computed in: f64 for f64, otherwise f32.
 hipops_status check_eps(const char* op, double eps, const hipops_tensor& x);

@@ -66,8 +66,8 @@ RowLaunch resolve(PlanOptions options, const RowKernels& kernels, const RowChoic
 hipops_status plan_rows(PlanOptions options, Op& op, const RowProblem& problem, const DeviceFacts& device, RowLaunch* plan);
 
 // Plans the op, writes the plan to `streams`, which is a part of `args`, and launches the op.
-template <int n>
-hipops_status launch_rows(Op& op, const RowProblem& problem, RowStreams<n>* streams, const void* args, size_t bytes,
+template <class Streams>
+hipops_status launch_rows(Op& op, const RowProblem& problem, Streams* streams, const void* args, size_t bytes,
                           void* stream) {
   const DeviceFacts* device;
   RowLaunch plan;

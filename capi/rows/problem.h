@@ -19,7 +19,8 @@ struct RowProblem {
 // All dimensions except the last. Neighbours are joined if the strides of all tensors allow it. There is at least one.
 using OuterRows = Layout<kMostRowStreams>;
 
-// The tensors have one shape, one dtype, and elements. Inputs come first. All except the first may be NULL.
+// The tensors have one shape, one dtype, and elements. Inputs come first. All except the first may be NULL. Scalars of
+// rows may follow, for collapse_rows.
 OuterRows collapse_rows(const hipops_tensor* const* tensors, int count);
 RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, const RowColumns* columns, int column_count,
                        int column_bytes, const OuterRows& outer);
@@ -33,26 +34,25 @@ NormTerms<C> norm_terms(double eps, int64_t cols) {
   return {static_cast<C>(eps), 1 / rounded, rounded, static_cast<C>(cols - static_cast<int64_t>(rounded))};
 }
 
-// Fills all fields of `streams`, except the plan's, from the tensors, inputs first. Returns the problem.
-template <int n>
-RowProblem describe_rows(const hipops_tensor* const (&tensors)[n], int inputs, const RowColumns* columns, int column_count,
-                         int column_bytes, RowStreams<n>* streams) {
-  static_assert(n <= kMostRowStreams, "room in OuterRows");
-  const OuterRows outer = collapse_rows(tensors, n);
+// Fills all fields of `streams`, except the plan's, from the tensors: inputs, outputs, scalars. Returns the problem.
+template <int n, int scalars>
+RowProblem describe_rows(const hipops_tensor* const (&tensors)[n + scalars], int inputs, const RowColumns* columns,
+                         int column_count, int column_bytes, RowStreams<n, scalars>* streams) {
+  static_assert(n + scalars <= kMostRowStreams, "room in OuterRows");
+  const OuterRows outer = collapse_rows(tensors, n + scalars);
   const RowProblem problem = row_problem(tensors, inputs, n, columns, column_count, column_bytes, outer);
   streams->rows = problem.rows;
   streams->cols = problem.cols;
   streams->dimensions = outer.rank;
   for (int d = 0; d < outer.rank; ++d) {
-    typename RowStreams<n>::Dimension& dimension = streams->outer[d];
+    auto& dimension = streams->outer[d];
     dimension.size = outer.size[d];
-    for (int i = 0; i < n; ++i) dimension.stride[i] = outer.stride[i][d];
+    for (int i = 0; i < n + scalars; ++i) dimension.stride[i] = outer.stride[i][d];
     if (d + 1 < outer.rank) dimension.divisor = wide_divisor_of(dimension.size);
   }
-  for (int i = 0; i < n; ++i) {
-    streams->data[i] = tensors[i] ? tensors[i]->data : nullptr;
-    streams->step[i] = tensors[i] ? tensors[i]->stride[tensors[i]->rank - 1] : 0;
-  }
+  for (int i = 0; i < n + scalars; ++i) streams->data[i] = tensors[i] ? tensors[i]->data : nullptr;
+  for (int i = 0; i < n; ++i) streams->step[i] = tensors[i] ? tensors[i]->stride[tensors[i]->rank - 1] : 0;
+  for (int i = n; i < n + scalars; ++i) streams->has_scalars |= tensors[i] != nullptr;
   return problem;
 }
 

@@ -32,7 +32,7 @@ int main(void) {
   hipops_tensor in = hipops_contiguous(x_data, HIPOPS_F32, 2, shape);
   hipops_tensor out = hipops_contiguous(y_data, HIPOPS_F32, 2, shape);
   hip(hipMemcpyAsync(x_data, x, sizeof x, hipMemcpyHostToDevice, stream));
-  ops(hipops_rms_norm(&out, &in, NULL, 1e-5, 0, stream)); /* launches, and returns at once */
+  ops(hipops_rms_norm(&out, NULL, &in, NULL, 1e-5, 0, stream)); /* launches, and returns at once */
   hip(hipMemcpyAsync(y, y_data, sizeof y, hipMemcpyDeviceToHost, stream));
   hip(hipStreamSynchronize(stream));
 

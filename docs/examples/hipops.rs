@@ -31,8 +31,8 @@ mod ffi {
     pub type Stream = *mut c_void;
     pub type Init = unsafe extern "C" fn(i32) -> i32;
     pub type LastError = unsafe extern "C" fn() -> *const c_char;
-    pub type LayerNorm = unsafe extern "C" fn(T, T, T, T, f64, Stream) -> i32;
-    pub type RmsNorm = unsafe extern "C" fn(T, T, T, f64, u32, Stream) -> i32;
+    pub type LayerNorm = unsafe extern "C" fn(T, T, T, T, T, T, f64, Stream) -> i32;
+    pub type RmsNorm = unsafe extern "C" fn(T, T, T, T, f64, u32, Stream) -> i32;
     pub type Softmax = unsafe extern "C" fn(T, T, Stream) -> i32;
     pub type Rope = unsafe extern "C" fn(T, T, T, T, T, Stream) -> i32;
 
@@ -43,6 +43,7 @@ mod ffi {
         pub fn dlerror() -> *const c_char;
     }
     pub const RTLD_NOW: i32 = 2;
+    pub const NONE: T = std::ptr::null();
 }
 
 /// A status other than success, or what the loader said; with the library's own words.
@@ -162,12 +163,12 @@ impl Hipops {
 
     pub fn layer_norm(&self, x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, eps: f64) -> Result<Tensor> {
         let (weight, bias) = (optional(weight)?, optional(bias)?);
-        self.into_new(x, |y, x| unsafe { (self.layer_norm)(y, x, pointer(&weight), pointer(&bias), eps, stream()) })
+        self.into_new(x, |y, x| unsafe { (self.layer_norm)(y, ffi::NONE, ffi::NONE, x, pointer(&weight), pointer(&bias), eps, stream()) })
     }
 
     pub fn rms_norm(&self, x: &Tensor, weight: Option<&Tensor>, eps: f64) -> Result<Tensor> {
         let weight = optional(weight)?;
-        self.into_new(x, |y, x| unsafe { (self.rms_norm)(y, x, pointer(&weight), eps, 0, stream()) })
+        self.into_new(x, |y, x| unsafe { (self.rms_norm)(y, ffi::NONE, x, pointer(&weight), eps, 0, stream()) })
     }
 
     pub fn softmax(&self, x: &Tensor) -> Result<Tensor> {

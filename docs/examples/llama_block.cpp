@@ -71,7 +71,7 @@ Floats block(Model& model, std::vector<int64_t>& tokens, void* stream) {
   const tensor table(model.embedding.data(), {kVocabulary, kWidth}), index(tokens.data(), {kTokens});
   const tensor rows(x.data(), {kTokens, kWidth}), weight(model.weight.data(), {kWidth});
   hipops::index_select(rows, table, index, 0, nullptr, stream);
-  hipops::rms_norm(rows, rows, weight, 1e-5, 0, stream);  // in place
+  hipops::rms_norm(rows, nullptr, rows, weight, 1e-5, 0, stream);  // in place
 
   // Queries and keys are rotated where the product put them: views of the packed result, no copy.
   Floats packed = product(x, model.qkv, kTokens, 3 * kWidth, kWidth);

@@ -181,13 +181,18 @@ static inline hipops_tensor hipops_contiguous(void* data, hipops_dtype dtype, in
  * that. Finite elements may have any magnitude. One limit: in f32 and f64, layer_norm's mean of denormal numbers is
  * exact only to the smallest denormal number.
  *
+ * The norms also return the statistics of each row, which a backward pass needs: mean(x), and rstd, the factor before the
+ * weight. Each is optional (NULL). Its dtype is f32, or f64 if x is f64. Its shape is x's without the last dimension, or
+ * with 1 in its place. It overlaps no other tensor. With statistics, the last dimension of x must not be 0.
+ *
  * The same call gives the same bits on every run on one device. The last bit of a row may depend on the number of rows,
  * on the strides, and on whether y is x. It may also depend on the alignment of x, y and the weights to 16 bytes. */
 
-/* y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias, where var is the mean of (x - mean)^2. A NULL weight
- * means 1, and a NULL bias means 0. eps is finite and >= 0. For f32, f16 and bf16 it is rounded to f32, and must be 0
- * or in the range from 2^-149 to f32's largest number. */
-HIPOPS_API hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
+/* y = (x - mean(x)) * rstd * weight + bias, where rstd = 1 / sqrt(var(x) + eps), and var is the mean of (x - mean)^2. A
+ * NULL weight means 1, and a NULL bias means 0. eps is finite and >= 0. For f32, f16 and bf16 it is rounded to f32, and
+ * must be 0 or in the range from 2^-149 to f32's largest number. */
+HIPOPS_API hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* mean, const hipops_tensor* rstd,
+                                           const hipops_tensor* x, const hipops_tensor* weight,
                                            const hipops_tensor* bias, double eps, void* stream);
 
 /* Flags of norms, in any combination. */
@@ -196,18 +201,19 @@ HIPOPS_API hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_
 #define HIPOPS_ROUND_BEFORE_WEIGHT 8u /* rounds the normalized x to y's dtype, and its product with the weight
                                        * again: the norm of Llama in transformers */
 
-/* y = x / sqrt(mean(x^2) + eps) * weight. A NULL weight means 1. eps has the same limits as in layer_norm.
- * `flags` is 0, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT, or both. */
-HIPOPS_API hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
-                                         double eps, uint32_t flags, void* stream);
+/* y = x * rstd * weight, where rstd = 1 / sqrt(mean(x^2) + eps). A NULL weight means 1. eps has the same limits as in
+ * layer_norm. `flags` is 0, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT, or both. */
+HIPOPS_API hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* rstd, const hipops_tensor* x,
+                                         const hipops_tensor* weight, double eps, uint32_t flags, void* stream);
 
-/* With h = x + residual: residual_out = h, y = h / sqrt(mean(h^2) + eps) * weight. The op supports f32, f16 and bf16.
- * residual and residual_out have x's shape and dtype. residual_out may be NULL: h is then not stored. Each output may
- * be exactly x or exactly residual, but the two outputs must not be the same tensor. Any other overlap is refused.
+/* With h = x + residual: residual_out = h, y = h * rstd * weight, where rstd = 1 / sqrt(mean(h^2) + eps). The op supports
+ * f32, f16 and bf16. residual and residual_out have x's shape and dtype. residual_out may be NULL: h is then not stored.
+ * y and residual_out may each be exactly x or exactly residual, but not the same tensor. Any other overlap is refused.
  * weight and eps have the same limits as in rms_norm. `flags` is 0 or any combination of the flags above. */
 HIPOPS_API hipops_status hipops_fused_add_rms_norm(const hipops_tensor* y, const hipops_tensor* residual_out,
-                                                   const hipops_tensor* x, const hipops_tensor* residual,
-                                                   const hipops_tensor* weight, double eps, uint32_t flags, void* stream);
+                                                   const hipops_tensor* rstd, const hipops_tensor* x,
+                                                   const hipops_tensor* residual, const hipops_tensor* weight,
+                                                   double eps, uint32_t flags, void* stream);
 
 /* y = exp(x - max(x)) / sum(exp(x - max(x))). A row of -inf only, or with a NaN or +inf, gives NaN. */
 HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);

@@ -156,18 +156,18 @@ HIPOPS_CALL check(hipops_status status) {
 HIPOPS_CALL init(hipops_backend backend) { return check(hipops_init(backend)); }
 HIPOPS_CALL prepare(const char* op = nullptr) { return check(hipops_prepare(op)); }
 
-HIPOPS_CALL layer_norm(const tensor& y, const const_tensor& x, const optional_tensor& weight,
-                       const optional_tensor& bias, double eps, void* stream = nullptr) {
-  return check(hipops_layer_norm(&y, &x, weight.get(), bias.get(), eps, stream));
+HIPOPS_CALL layer_norm(const tensor& y, const optional_output& mean, const optional_output& rstd, const const_tensor& x,
+                       const optional_tensor& weight, const optional_tensor& bias, double eps, void* stream = nullptr) {
+  return check(hipops_layer_norm(&y, mean.get(), rstd.get(), &x, weight.get(), bias.get(), eps, stream));
 }
-HIPOPS_CALL rms_norm(const tensor& y, const const_tensor& x, const optional_tensor& weight, double eps,
-                     uint32_t flags = 0, void* stream = nullptr) {
-  return check(hipops_rms_norm(&y, &x, weight.get(), eps, flags, stream));
+HIPOPS_CALL rms_norm(const tensor& y, const optional_output& rstd, const const_tensor& x, const optional_tensor& weight,
+                     double eps, uint32_t flags = 0, void* stream = nullptr) {
+  return check(hipops_rms_norm(&y, rstd.get(), &x, weight.get(), eps, flags, stream));
 }
-HIPOPS_CALL fused_add_rms_norm(const tensor& y, const optional_output& residual_out, const const_tensor& x,
-                               const const_tensor& residual, const optional_tensor& weight, double eps,
-                               uint32_t flags = 0, void* stream = nullptr) {
-  return check(hipops_fused_add_rms_norm(&y, residual_out.get(), &x, &residual, weight.get(), eps, flags, stream));
+HIPOPS_CALL fused_add_rms_norm(const tensor& y, const optional_output& residual_out, const optional_output& rstd,
+                               const const_tensor& x, const const_tensor& residual, const optional_tensor& weight,
+                               double eps, uint32_t flags = 0, void* stream = nullptr) {
+  return check(hipops_fused_add_rms_norm(&y, residual_out.get(), rstd.get(), &x, &residual, weight.get(), eps, flags, stream));
 }
 HIPOPS_CALL softmax(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_softmax(&y, &x, stream));

@@ -37,6 +37,7 @@ class View:
     shape: tuple
     stride: tuple = None  # None: contiguous
     offset: int = 0
+    ulps: float = None   # the tolerance of an output. None: the case's
 
     def header(self):
         out = {"dtype": self.dtype, "shape": list(self.shape)}
@@ -206,10 +207,12 @@ def result_to_json(case, argument, expected):
         if view.dtype in dtypes.INTEGERS or case.bitwise:
             out["checksum"] = checksum(view, values)
         else:
-            out.update(checksums(view, expected, case.ulps))
+            out.update(checksums(view, expected, case.ulps if view.ulps is None else view.ulps))
         scale = None if scale is None else scale[positions]
     if scale is not None:
         out["scale"] = binade_numbers(scale, view.dtype)
+    if view.ulps is not None:
+        out["ulps"] = view.ulps
     return out
 
 

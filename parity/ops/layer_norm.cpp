@@ -15,14 +15,18 @@ void reference(Case* test) {
   // element nearer to the mean has no ULPs of its own. The tolerance is 4 ULPs of the scale.
   const Real lost = wide ? static_cast<Real>(weight.size()) * static_cast<Real>(ulp(dtype, 1)) / 8 : 0;
   ExpectedTensor& y = output_of(test, "y");
+  Scalars means(test, "mean", 4), rstds(test, "rstd", tolerance_of_variance(dtype));
   for_each_row(test, [&](std::vector<Real>& row, size_t first) {
     const Wide mean = sum(row) / static_cast<Wide>(row.size());
-    Real size = 0;
+    Real size = 0, total = 0;
     for (Real& x : row) {
       size = std::max(size, std::fabs(x));
+      total += std::fabs(x);
       x = static_cast<Real>(x - mean);
     }
     const Real deviation = std::sqrt(mean_of_squares(row) + eps);
+    means.add(std::isfinite(total) ? static_cast<Real>(mean) : std::nanl(""), total / static_cast<Real>(row.size()));
+    rstds.add(1 / deviation, 0);
     for (size_t c = 0; c < row.size(); ++c) {
       const Real scaled = row[c] / deviation * weight[c];
       y.values[first + c] = static_cast<double>(scaled + bias[c]);
@@ -37,9 +41,9 @@ void reference(Case* test) {
 }  // namespace
 
 OpEntry describe_layer_norm() {
-  OpEntry op = {"layer_norm", kFloats, {kY}, {kX, columns_of_x("weight"), columns_of_x("bias")}, {eps_param()}};
+  OpEntry op = {"layer_norm", kFloats, {kY, scalar_of_rows("mean"), scalar_of_rows("rstd")}, {kX, columns_of_x("weight"), columns_of_x("bias")}, {eps_param()}};
   op.bind = [](const Arguments& a) {
-    return bound(hipops_layer_norm, a["y"], a["x"], a["weight"], a["bias"], a.real("eps"), a.stream());
+    return bound(hipops_layer_norm, a["y"], a["mean"], a["rstd"], a["x"], a["weight"], a["bias"], a.real("eps"), a.stream());
   };
   op.in_place = op.by_rows = true;
   op.random_case = random_row_case;

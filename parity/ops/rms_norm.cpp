@@ -9,8 +9,11 @@ namespace {
 void expect_rms_norm(Case* test) {
   const Real eps = test->params.at("eps");
   Weighing weighing(test);
+  Scalars rstds(test, "rstd", 4);
   for_each_row(test, [&](const std::vector<Real>& row, size_t first) {
-    weighing.weigh(row, std::sqrt(mean_of_squares(row) + eps), first);
+    const Real root = std::sqrt(mean_of_squares(row) + eps);
+    weighing.weigh(row, root, first);
+    rstds.add(1 / root, 0);
   });
   weighing.set_tolerance();
 }
@@ -21,6 +24,7 @@ void expect_fused_add_rms_norm(Case* test) {
   const Real eps = test->params.at("eps");
   ExpectedTensor& sums = output_of(test, "residual_out");
   Weighing weighing(test);
+  Scalars rstds(test, "rstd", 4);
   sums.values.resize(static_cast<size_t>(residual.tensor.layout.elements));
   for_each_row(test, [&](std::vector<Real>& row, size_t first) {
     for (size_t c = 0; c < row.size(); ++c) {
@@ -29,7 +33,9 @@ void expect_fused_add_rms_norm(Case* test) {
       sums.values[first + c] = static_cast<double>(row[c]);
       if (flags & HIPOPS_ROUND_SUM) row[c] = decode(test->dtype, encode(test->dtype, static_cast<double>(row[c])));
     }
-    weighing.weigh(row, std::sqrt(mean_of_squares(row) + eps), first);
+    const Real root = std::sqrt(mean_of_squares(row) + eps);
+    weighing.weigh(row, root, first);
+    rstds.add(1 / root, 0);
   });
   weighing.set_tolerance();
 }
@@ -41,18 +47,19 @@ void random_fused_add(RandomCase& m) {
   if (m.choices.one_in(3)) m.add_weight("weight", m.weight_dtype(), {shape.back()});
   m.add_output("residual_out", random_layout(m.choices, m.test.dtype, shape, Use::kOutput));
   m.pick_params();
+  add_scalars(m, shape);
 }
 
 }  // namespace
 
 OpEntry describe_rms_norm() {
-  OpEntry op = {"rms_norm", kFloats, {kY}, {kX, columns_of_x("weight")}};
+  OpEntry op = {"rms_norm", kFloats, {kY, scalar_of_rows("rstd")}, {kX, columns_of_x("weight")}};
   op.params = {eps_param(),
                {"flags", true, true,
                 {0, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT,
                  HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT}}};
   op.bind = [](const Arguments& a) {
-    return bound(hipops_rms_norm, a["y"], a["x"], a["weight"], a.real("eps"), a.flags(), a.stream());
+    return bound(hipops_rms_norm, a["y"], a["rstd"], a["x"], a["weight"], a.real("eps"), a.flags(), a.stream());
   };
   op.in_place = op.by_rows = true;
   op.random_case = random_row_case;
@@ -63,14 +70,14 @@ OpEntry describe_rms_norm() {
 
 OpEntry describe_fused_add_rms_norm() {
   OpEntry op = {"fused_add_rms_norm", {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16}};
-  op.outputs = {kY, {"residual_out"}};
+  op.outputs = {kY, {"residual_out"}, scalar_of_rows("rstd")};
   op.inputs = {kX, {"residual"}, columns_of_x("weight")};
   op.params = {eps_param(),
                {"flags", true, false,
                 {0, HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT,
                  HIPOPS_ROUND_SUM | HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT}}};
   op.bind = [](const Arguments& a) {
-    return bound(hipops_fused_add_rms_norm, a["y"], a["residual_out"], a["x"], a["residual"], a["weight"],
+    return bound(hipops_fused_add_rms_norm, a["y"], a["residual_out"], a["rstd"], a["x"], a["residual"], a["weight"],
                  a.real("eps"), a.flags(), a.stream());
   };
   op.in_place = op.by_rows = true;

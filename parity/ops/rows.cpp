@@ -14,6 +14,22 @@ TensorSpec columns_of_x(const char* name) {
   return {name, Role::kWeight, true, [](const Shape& x, const Shape&, size_t) { return Shape{x.back()}; }};
 }
 
+TensorSpec scalar_of_rows(const char* name) {
+  return {name, Role::kScalar, true, [](const Shape& x, const Shape&, size_t) { return Shape(x.begin(), x.end() - 1); }};
+}
+
+Scalars::Scalars(Case* test, const std::string& name, double ulps) : output_(find_output(test, name)) {
+  if (output_ != nullptr) output_->ulps = ulps;
+}
+
+void Scalars::add(Real value, Real scale) {
+  if (output_ == nullptr) return;
+  output_->values.push_back(static_cast<double>(value));
+  output_->scale.push_back(std::isfinite(scale) ? static_cast<double>(scale) : 0);
+}
+
+double tolerance_of_variance(hipops_dtype dtype) { return dtype == HIPOPS_BF16 ? 256 : dtype == HIPOPS_F16 ? 32 : 4; }
+
 Shape random_rows(RandomCase& m) {
   Shape shape = random_shape(m.choices, random_rank(m.choices, 1), m.budget);
   if (m.choices.one_in(4)) {  // few long rows, some over the budget
@@ -38,6 +54,17 @@ void random_row_case(RandomCase& m) {
     if (!m.choices.one_in(3)) m.add_weight(input.name, dtype, {shape.back()});
   }
   m.pick_params();
+  add_scalars(m, shape);
+}
+
+void add_scalars(RandomCase& m, const Shape& x) {
+  if (x.back() == 0) return;
+  for (const TensorSpec& output : m.op.outputs) {
+    if (output.role != Role::kScalar || !m.choices.one_in(2)) continue;
+    Shape shape(x.begin(), x.end() - 1);
+    if (shape.empty() || m.choices.one_in(2)) shape.push_back(1);
+    m.add_output(output.name, random_layout(m.choices, scalar_dtype(m.test.dtype), shape, Use::kOutput));
+  }
 }
 
 Wide sum(const std::vector<Real>& terms) {

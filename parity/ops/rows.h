@@ -10,12 +10,15 @@ namespace hipops::parity {
 
 // A vector with a row's length.
 TensorSpec columns_of_x(const char* name);
+// An output of a norm: one number for each row.
+TensorSpec scalar_of_rows(const char* name);
 inline ParamSpec eps_param() { return {"eps", false, false, {1e-5, 1e-6, 1e-3, 1.0}}; }
 
 // Shapes with long rows, short rows, and any rows.
 Shape random_rows(RandomCase& m);
-// x, y, the weights and the params that the table lists.
+// x, y, the weights, the params and the scalars that the table lists.
 void random_row_case(RandomCase& m);
+void add_scalars(RandomCase& m, const Shape& x);
 
 using Real = long double;
 __extension__ typedef __float128 Wide;  // for differences of nearly equal numbers
@@ -38,6 +41,18 @@ void for_each_row(Case* test, Work work) {
 // Adds each addition's rounding error at the end, because terms of any size may cancel.
 Wide sum(const std::vector<Real>& terms);
 Real mean_of_squares(const std::vector<Real>& terms);
+
+// Sets the scalar of each row, if the case has it. f16 and bf16 sums cancel: the statistics then have fewer digits.
+class Scalars {
+ public:
+  Scalars(Case* test, const std::string& name, double ulps);
+  void add(Real value, Real scale);
+
+ private:
+  ExpectedTensor* output_;
+};
+// The tolerance of rstd, in ULPs of the scalar's dtype.
+double tolerance_of_variance(hipops_dtype dtype);
 
 // One value for each column; `without` if the case has no such tensor.
 std::vector<Real> weights_of(const Case& test, const std::string& name, Real without);

@@ -32,7 +32,7 @@ int main(void) {
   CHECK(hipops_supports("rms_norm", HIPOPS_F32, HIPOPS_NONE) == 1);
 
   for (i = 0; i < 15; ++i) x_data[i] = (float)(i - 4);
-  CHECK(hipops_rms_norm(&y, &x, NULL, 0.5, 0, NULL) == HIPOPS_SUCCESS);
+  CHECK(hipops_rms_norm(&y, NULL, &x, NULL, 0.5, 0, NULL) == HIPOPS_SUCCESS);
   for (row = 0; row < 3; ++row) {
     double squares = 0;
     for (i = 5 * row; i < 5 * row + 5; ++i) squares += (double)x_data[i] * x_data[i];
@@ -42,13 +42,13 @@ int main(void) {
   CHECK(hipops_init(HIPOPS_BACKEND_AUTO) == HIPOPS_SUCCESS);
   CHECK(hipops_prepare(NULL) == HIPOPS_SUCCESS);
 
-  CHECK(hipops_layer_norm(&y, &x, NULL, NULL, 0, NULL) == HIPOPS_SUCCESS);
+  CHECK(hipops_layer_norm(&y, NULL, NULL, &x, NULL, NULL, 0, NULL) == HIPOPS_SUCCESS);
   CHECK(y_data[2] == 0 && y_data[12] == 0); /* the middle of a row is its mean */
   CHECK(hipops_softmax(&x, &x, NULL) == HIPOPS_SUCCESS);
   CHECK(fabs(x_data[0] + x_data[1] + x_data[2] + x_data[3] + x_data[4] - 1) < 1e-6);
 
   y.shape[1] = 4;
-  i = hipops_rms_norm(&y, &x, NULL, 0.5, 0, NULL);
+  i = hipops_rms_norm(&y, NULL, &x, NULL, 0.5, 0, NULL);
   CHECK(strcmp(hipops_status_string((hipops_status)i), "HIPOPS_INVALID_ARGUMENT") == 0);
   CHECK(strcmp(hipops_last_error(), "rms_norm: y.shape[1] is 4, expected 5 (x.shape[1])") == 0);
   return 0;

@@ -103,11 +103,20 @@ expect_close("rms_norm", hipops.rms_norm(x, weight), plain * weight)
 expect_close("rms_norm, 1 + weight", hipops.rms_norm(x, weight, 1e-5, True), plain * (1 + weight.astype(np.float64)))
 expect_close("rms_norm of f16", hipops.rms_norm(x.astype(np.float16), round_before_weight=True), plain, 4e-3)
 expect_close("layer_norm", hipops.layer_norm(x, weight, bias), (wide - mean) / np.sqrt(wide.var(-1, keepdims=True) + 1e-5) * weight + bias)
+for dtype, kind in ((np.float32, np.float32), (np.float16, np.float32), (np.float64, np.float64)):
+    y, of_mean, rstd = hipops.layer_norm(x.astype(dtype), statistics=True)
+    _, root = hipops.rms_norm(x.astype(dtype), statistics=True)
+    for name, got, right in (("mean", of_mean, mean), ("rstd", rstd, 1 / np.sqrt(wide.var(-1, keepdims=True) + 1e-5)),
+                             ("rstd of rms_norm", root, 1 / np.sqrt(square + 1e-5))):
+        expect_close(f"{name} of {dtype.__name__}", got, right, 2e-3 if dtype == np.float16 else 1e-5)
+        if got.dtype != kind or got.shape != (6, 1):
+            wrong.append(f"{name} of {dtype.__name__} is {got.dtype} of {got.shape}")
 residual = normal(6, 80)
 y, h = hipops.fused_add_rms_norm(x, residual, weight)
 total = wide + residual
 expect_close("fused_add_rms_norm", y, total / np.sqrt(np.square(total).mean(-1, keepdims=True) + 1e-5) * weight)
 expect_close("its sum", h, total)
+expect_close("its rstd", hipops.fused_add_rms_norm(x, residual, statistics=True)[2], 1 / np.sqrt(np.square(total).mean(-1, keepdims=True) + 1e-5))
 gate, up = np.minimum(wide[:, 0::2], 0.5), np.clip(wide[:, 1::2], -0.5, 0.5)
 expect_close("activation_and_mul", hipops.activation_and_mul(x[:, 0::2], x[:, 1::2], "swish", 0.5, 1.702, True),
              gate / (1 + np.exp(-1.702 * gate)) * (up + 1))

@@ -48,17 +48,17 @@ void all_ops() {
   const const_tensor in(x.data(), {2, 4}), weight(x.data(), {4});
   const tensor out(y.data(), {2, 4});
 
-  hipops::rms_norm(out, in, nullptr, 1e-5);
+  hipops::rms_norm(out, nullptr, in, nullptr, 1e-5);
   expect(std::fabs(y[0] - 0.365148f) < 1e-5 && std::fabs(y[7] - 1.212957f) < 1e-5, "rms_norm");
   hipops::optional_tensor ones, bias;  // each of them outlives the tensor that it copies
   bias = const_tensor(x.data(), {4});
   const std::vector<float> of_ones(4, 1);
   ones = const_tensor(of_ones.data(), {4});
-  hipops::layer_norm(out, in, ones, bias, 0);
+  hipops::layer_norm(out, nullptr, nullptr, in, ones, bias, 0);
   expect(std::fabs(y[0] + y[3] - 5) < 1e-4, "layer_norm with a bias");
-  hipops::fused_add_rms_norm(out, tensor(sum.data(), {2, 4}), in, in, weight, 0);
+  hipops::fused_add_rms_norm(out, tensor(sum.data(), {2, 4}), nullptr, in, in, weight, 0);
   expect(sum[7] == 16, "fused_add_rms_norm");
-  hipops::fused_add_rms_norm(out, nullptr, in, in, nullptr, 0);
+  hipops::fused_add_rms_norm(out, nullptr, nullptr, in, in, nullptr, 0);
   hipops::activation_and_mul(out, in, in, HIPOPS_ACTIVATION_RELU);
   expect(y[7] == 64, "activation_and_mul");
   hipops_tensor plain = in;
@@ -104,7 +104,7 @@ void mistakes() {
   using hipops::tensor;
   float x[8] = {}, y[8];
   const tensor in(x, {2, 4}), out(y, {2, 4});
-  expect_thrown<hipops::error>("rms_norm: weight.shape[0] is 3, expected 4", [&] { hipops::rms_norm(out, in, tensor(x, {3}), 1e-5); });
+  expect_thrown<hipops::error>("rms_norm: weight.shape[0] is 3, expected 4", [&] { hipops::rms_norm(out, nullptr, in, tensor(x, {3}), 1e-5); });
   expect_thrown<hipops::error>("softmax: y.shape[0] is 4, expected 2", [&] { hipops::softmax(tensor(y, {4, 2}), in); });
   expect_thrown<hipops::error>("x.rank is -1", [&] { hipops::softmax(out, tensor(x, {2, 4}, {1})); });
   expect_thrown<hipops::error>("x.rank is 9, expected 0 to 8", [&] { hipops::softmax(out, tensor(x, {1, 1, 1, 1, 1, 1, 1, 1, 1})); });

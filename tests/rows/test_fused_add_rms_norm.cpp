@@ -22,7 +22,7 @@ struct Operands {
   }
 
   void run(HostTensor& to, HostTensor* sum) {
-    expect_success(hipops_fused_add_rms_norm(&to.view, sum ? &sum->view : nullptr, &x.view, &residual.view,
+    expect_success(hipops_fused_add_rms_norm(&to.view, sum ? &sum->view : nullptr, nullptr, &x.view, &residual.view,
                                              &weight.view, 1e-5, 0, nullptr));
   }
 };

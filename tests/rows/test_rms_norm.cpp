@@ -13,7 +13,7 @@ TEST_CASE("rms_norm gives a row the same bits next to extreme rows", "[rms_norm]
       HostTensor x(HIPOPS_F32, {8, 16}), y(HIPOPS_F32, {8, 16}), weight(HIPOPS_F32, {16});
       for (int64_t i = 0; i < 8 * 16; ++i) x.set(i, i < 16 ? row[static_cast<size_t>(i)] : other);
       for (int64_t i = 0; i < 16; ++i) weight.set(i, 0x1p30);
-      expect_success(hipops_rms_norm(&y.view, &x.view, &weight.view, 0, 0, nullptr));
+      expect_success(hipops_rms_norm(&y.view, nullptr, &x.view, &weight.view, 0, 0, nullptr));
       return y.bits(15);
     };
     EXPECT_EQUAL(normalized_next_to(1e30), normalized_next_to(1));
@@ -32,7 +32,7 @@ TEST_CASE("rms_norm loads weights once for several split rows", "[rms_norm]") {
       const int64_t cols = columns;
       for (int64_t i = 0; i < cols; ++i) weight.set(i, static_cast<double>(i % 1009));
       for (int64_t i = 0; i < kRows * cols; ++i) x.set(i, sign(i / cols, i % cols) * (1 << i / cols));
-      expect_success(hipops_rms_norm(&y.view, &x.view, &weight.view, 0, 0, nullptr));
+      expect_success(hipops_rms_norm(&y.view, nullptr, &x.view, &weight.view, 0, 0, nullptr));
       for (int64_t i = 0; i < kRows * cols; ++i)
         EXPECT_EQUAL(y.get(i), sign(i / cols, i % cols) * weight.get(i % cols));
     }

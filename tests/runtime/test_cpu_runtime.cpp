@@ -100,8 +100,8 @@ std::vector<uint32_t> bits_of_rows(const char* threads) {
       hipops_tensor out = in;
       for (int op = 0; op < 3; ++op, y += kElements) {
         out.data = y;
-        EXPECT_EQUAL(op == 0   ? hipops_rms_norm(&out, &in, &scale, 1e-5, 0, nullptr)
-                     : op == 1 ? hipops_layer_norm(&out, &in, &scale, &scale, 1e-5, nullptr)
+        EXPECT_EQUAL(op == 0   ? hipops_rms_norm(&out, nullptr, &in, &scale, 1e-5, 0, nullptr)
+                     : op == 1 ? hipops_layer_norm(&out, nullptr, nullptr, &in, &scale, &scale, 1e-5, nullptr)
                                : hipops_softmax(&out, &in, nullptr),
                      HIPOPS_SUCCESS);
       }

@@ -154,7 +154,7 @@ TEST_CASE("a call of an op requests the current device once, for any number of k
     for (const auto& [cols, kernels] : {std::pair<int64_t, int>{4096, 1}, {1 << 20, 2}}) {
       const hipops_tensor x = {at(1), HIPOPS_F32, 2, {2, cols}, {cols, 1}},
                           y = {at(2), HIPOPS_F32, 2, {2, cols}, {cols, 1}};
-      check(kernels, [&] { return hipops_rms_norm(&y, &x, nullptr, 1e-5, 0, nullptr); });
+      check(kernels, [&] { return hipops_rms_norm(&y, nullptr, &x, nullptr, 1e-5, 0, nullptr); });
       check(1, [&] { return hipops_strided_copy(&y, &x, nullptr); });
     }
     const hipops_tensor y = {at(1), HIPOPS_F32, 2, {16384, 256}, {256, 1}},
@@ -199,10 +199,10 @@ TEST_CASE("a call launches as few kernels as its budget says, on CDNA and RDNA",
       for (const auto& norm : norms) {
         const hipops_tensor x = tensor(HIPOPS_BF16, {norm.rows, norm.cols}), y = tensor(HIPOPS_BF16, {norm.rows, norm.cols}),
                             h = tensor(HIPOPS_BF16, {norm.rows, norm.cols}), weight = tensor(HIPOPS_BF16, {norm.cols});
-        at_most(norm.budget, hipops_rms_norm(&y, &x, &weight, 1e-5, 0, nullptr));
-        at_most(norm.budget, hipops_layer_norm(&y, &x, &weight, &weight, 1e-5, nullptr));
+        at_most(norm.budget, hipops_rms_norm(&y, nullptr, &x, &weight, 1e-5, 0, nullptr));
+        at_most(norm.budget, hipops_layer_norm(&y, nullptr, nullptr, &x, &weight, &weight, 1e-5, nullptr));
         at_most(norm.budget, hipops_softmax(&y, &x, nullptr));
-        at_most(norm.budget, hipops_fused_add_rms_norm(&y, &h, &x, &h, &weight, 1e-5, 0, nullptr));
+        at_most(norm.budget, hipops_fused_add_rms_norm(&y, &h, nullptr, &x, &h, &weight, 1e-5, 0, nullptr));
         at_most(1, hipops_strided_copy(&y, &x, nullptr));
       }
       for (const int64_t tokens : {1, 4096}) {

@@ -186,7 +186,7 @@ int64_t bytes_moved(const Workload& work) {
   const parity::OpEntry& op = op_named(work.op);
   const int64_t elements = op.bench.moved != nullptr ? op.bench.moved(in, out)
                                                      : static_cast<int64_t>(op.data_inputs()) * in +
-                                                           static_cast<int64_t>(op.outputs.size()) * out;
+                                                           static_cast<int64_t>(op.data_outputs()) * out;
   const parity::TensorSpec* index = op.find_input("index");
   return elements * dtype_bytes(work.dtype) +
          (index == nullptr ? 0 : element_count(shape_of(work, *index)) * dtype_bytes(work.index));

@@ -59,6 +59,7 @@ Json output_json(const parity::ExpectedTensor& output) {
                        : list(output.bits, [&](uint64_t bits) { return element(output.layout.dtype, bits); });
   if (output.checksum) json["checksum"] = *output.checksum;
   if (!output.scale.empty()) json["scale"] = list(output.scale, real);
+  if (output.ulps) json["ulps"] = *output.ulps;
   return json;
 }
 

@@ -103,9 +103,11 @@ std::string compare_beside_others(Runtime& runtime, const parity::OpEntry& op, c
     if (op.has_role(input.name, parity::Role::kData) && !has_own_elements(input.layout)) return "";
   const Rows random(op, test, seed);
   const auto plain = results_of(runtime, op, random.with(false), guard), beside = results_of(runtime, op, random.with(true), guard);
-  for (size_t o = 0; o < plain.size(); ++o) {
+  const Layout& x = parity::input_of(test, "x").tensor.layout;
+  const int64_t count = x.elements == 0 ? 0 : x.elements / x.shape.back();
+  for (size_t o = 0; o < plain.size() && count > 0; ++o) {
     const ExpectedTensor& output = test.outputs[o];
-    const int64_t columns = output.layout.shape.back();
+    const int64_t columns = output.layout.elements / count;  // a scalar of a row has one
     for (int64_t i = 0; i < output.layout.elements; ++i) {
       const size_t at = static_cast<size_t>(i);
       if (!random.kept(i / columns) || plain[o][at] == beside[o][at]) continue;
@@ -115,8 +117,6 @@ std::string compare_beside_others(Runtime& runtime, const parity::OpEntry& op, c
              " beside extreme rows, " + parity::show_double(parity::decode(dtype, plain[o][at])) + " beside ordinary ones";
     }
   }
-  const Layout& x = parity::input_of(test, "x").tensor.layout;
-  const int64_t count = x.elements == 0 ? 0 : x.elements / x.shape.back();
   for (int64_t row = 0; row < count; ++row) *rows += random.kept(row) ? 1 : 0;
   return "";
 }

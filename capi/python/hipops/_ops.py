@@ -20,7 +20,7 @@ __all__ = ["activation", "activation_and_mul", "fused_add_rms_norm", "gather", "
            "softmax", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
-OUTPUTS = ("y", "residual_out")
+OUTPUTS = ("y", "residual_out", "mean", "rstd")
 MEMORY = ("workspace", "report")
 # The names of arguments that differ from hipops.h.
 NAMES = {("scatter", "x"): "src", ("scatter_add", "x"): "src", ("index_add", "x"): "source"}
@@ -225,32 +225,47 @@ def _flags(op: str, **flags: bool) -> int:
     return sum(_flag(op, name, value, bits[name]) for name, value in flags.items())
 
 
-def layer_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, *, out: Any = None, stream: Any = None) -> Any:
-    """(x - mean(x)) / sqrt(var(x) + eps) * weight + bias, over the last dimension."""
+def _statistic(op: str, is_requested: bool, x: Any) -> Any:
+    """Memory for one number of each row, of x's shape with 1 for the last dimension. None if it is not requested."""
+    if not is_requested:
+        return None
+    made = _arrays.empty(x, (*_shape(op, "x", x)[:-1], 1), is_statistic=True)
+    if made is None:
+        raise TypeError(f"{op}: statistics is True, expected an x of NumPy, PyTorch or CuPy: it is a {_arrays.type_of(x)}")
+    return made
+
+
+def layer_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, *, statistics: bool = False, out: Any = None,
+               stream: Any = None) -> Any:
+    """(x - mean(x)) * rstd * weight + bias, with rstd = 1 / sqrt(var(x) + eps), over the last dimension. statistics: returns
+    also mean(x) and rstd, in float32, or float64 if x is float64."""
     y = _result("layer_norm", out, x)
-    _call("layer_norm", x, stream, y=y, x=x, weight=weight, bias=bias, eps=eps)
-    return y
+    mean, rstd = (_statistic("layer_norm", statistics, x) for _ in range(2))
+    _call("layer_norm", x, stream, y=y, mean=mean, rstd=rstd, x=x, weight=weight, bias=bias, eps=eps)
+    return (y, mean, rstd) if statistics else y
 
 
 def rms_norm(x: Any, weight: Any = None, eps: float = 1e-5, weight_plus_one: bool = False, round_before_weight: bool = False, *,
-             out: Any = None, stream: Any = None) -> Any:
-    """x / sqrt(mean(x^2) + eps) * weight, over the last dimension. weight_plus_one: 1 + weight replaces weight, as in
+             statistics: bool = False, out: Any = None, stream: Any = None) -> Any:
+    """x * rstd * weight, with rstd = 1 / sqrt(mean(x^2) + eps), over the last dimension. statistics: returns also rstd. weight_plus_one: 1 + weight replaces weight, as in
     Gemma. round_before_weight: the normalized x is rounded to x's dtype, and the product again, as in Llama of transformers."""
     y = _result("rms_norm", out, x)
     flags = _flags("rms_norm", weight_plus_one=weight_plus_one, round_before_weight=round_before_weight)
-    _call("rms_norm", x, stream, y=y, x=x, weight=weight, eps=eps, flags=flags)
-    return y
+    rstd = _statistic("rms_norm", statistics, x)
+    _call("rms_norm", x, stream, y=y, rstd=rstd, x=x, weight=weight, eps=eps, flags=flags)
+    return (y, rstd) if statistics else y
 
 
 def fused_add_rms_norm(x: Any, residual: Any, weight: Any = None, eps: float = 1e-5, round_sum: bool = False,
-                       weight_plus_one: bool = False, round_before_weight: bool = False, *, out: Any = None,
-                       residual_out: Any = None, stream: Any = None) -> tuple[Any, Any]:
-    """The rms_norm of h = x + residual, and h. round_sum: h is first rounded to its dtype."""
+                       weight_plus_one: bool = False, round_before_weight: bool = False, *, statistics: bool = False,
+                       out: Any = None, residual_out: Any = None, stream: Any = None) -> tuple[Any, ...]:
+    """The rms_norm of h = x + residual, and h. round_sum: h is first rounded to its dtype. statistics: returns also rstd."""
     y, h = _result("fused_add_rms_norm", out, x), _result("fused_add_rms_norm", residual_out, x)
     flags = _flags("fused_add_rms_norm", round_sum=round_sum, weight_plus_one=weight_plus_one,
                    round_before_weight=round_before_weight)
-    _call("fused_add_rms_norm", x, stream, y=y, residual_out=h, x=x, residual=residual, weight=weight, eps=eps, flags=flags)
-    return y, h
+    rstd = _statistic("fused_add_rms_norm", statistics, x)
+    _call("fused_add_rms_norm", x, stream, y=y, residual_out=h, rstd=rstd, x=x, residual=residual, weight=weight, eps=eps, flags=flags)
+    return (y, h, rstd) if statistics else (y, h)
 
 
 def softmax(x: Any, *, out: Any = None, stream: Any = None) -> Any:

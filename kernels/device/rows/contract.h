@@ -8,7 +8,7 @@
 
 namespace hipops {
 
-constexpr int kMostOuterDimensions = 7, kMostRowStreams = 4;
+constexpr int kMostOuterDimensions = 7, kMostRowStreams = 8;  // with scalars
 constexpr int kLeastUnalignedVectors = 5;  // a shorter row may have no vector between its edges
 
 // How lanes reach the elements of a row. A problem has the last of the first three layouts that its tensors need.
@@ -38,24 +38,25 @@ constexpr int64_t kMostRowBlocks = int64_t{1} << 21;  // of a launch: the number
 // Elements of each stream that a block of packed rows stages.
 constexpr int staged_elements(int element_bytes) { return 8192 / element_bytes; }
 
-// The streams of an op: inputs, then outputs. An output that the caller leaves out is null. Rows are numbered over the
-// outer dimensions, which the launcher has collapsed.
-template <int kStreams_>
+// The streams of an op: inputs, then outputs. Then outputs of one scalar for each row. An output that the caller leaves
+// out is null. Rows are numbered over the outer dimensions, which the launcher has collapsed.
+template <int kStreams_, int kScalars_ = 0>
 struct RowStreams {
-  static constexpr int kStreams = kStreams_;
+  static constexpr int kStreams = kStreams_, kScalars = kScalars_;
 
   struct Dimension {
-    int64_t stride[kStreams];
+    int64_t stride[kStreams + kScalars];
     int64_t size;
     WideDivisor divisor;  // of size; the outermost dimension needs none
   };
 
-  void* data[kStreams];
+  void* data[kStreams + kScalars];
   int64_t rows, cols;
   int64_t row_step;  // rows (split: spans) between two rounds of a block
   int32_t lanes;     // work-items of a block that share a row
   int32_t dimensions;  // at least 1
   int32_t spans;      // of a split row
+  int32_t has_scalars;
   int64_t per_block;  // split: tiles of a span (the last one has the rest, too); packed: rows that a block stages
   Dimension outer[kMostOuterDimensions];  // innermost first
   int64_t step[kStreams];                 // strided: between two elements

@@ -125,6 +125,9 @@ HIPOPS_FN C power_of_two(int e) {
   using F = FloatFormat<C>;
   return bit_cast<C>(typename F::Bits(e + F::kBias) << F::kMantissa);
 }
+// 1 / power, of a normal power of two with a normal inverse.
+template <class C>
+HIPOPS_FN C inverse_power(C power) { return power_of_two<C>(-exponent_of(power)); }
 // 2^e for e <= 0, but not below the smallest normal number.
 template <class C>
 HIPOPS_FN C power_at_least_normal(int e) {

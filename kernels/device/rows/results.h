@@ -25,6 +25,35 @@ struct PlainResults {
   }
 };
 
+// Stores scalars of row `number`. One lane of the row calls it.
+template <class Op, class Row>
+HIPOPS_FN void store_scalars(const typename Op::Args& a, int64_t number, const Row& row) {
+  constexpr int n = Op::kInputs + Op::kOutputs;
+  static_assert(Op::kScalars <= 2, "one select");
+  typename Op::C out[Op::kScalars];
+  Op::scalars(row, out);
+#pragma unroll 1
+  for (int i = 0; i < Op::kScalars; ++i) {
+    if (a.rows.data[n + i] == nullptr) continue;
+    int64_t offset = 0, rest = number;
+#pragma unroll 1
+    for (int d = 0; d + 1 < a.rows.dimensions; ++d) {
+      const int64_t quotient = divide(rest, a.rows.outer[d].size, a.rows.outer[d].divisor);
+      offset += (rest - quotient * a.rows.outer[d].size) * a.rows.outer[d].stride[n + i];
+      rest = quotient;
+    }
+    offset += rest * a.rows.outer[a.rows.dimensions - 1].stride[n + i];
+    static_cast<typename Op::C*>(a.rows.data[n + i])[offset] = i == 0 ? out[0] : out[Op::kScalars - 1];
+  }
+}
+// Stores them, if the caller has passed any, of the row that the lanes of `rows` share.
+template <class Op, class Rows, class Row>
+HIPOPS_FN void store_scalars_once(const typename Op::Args& a, const Rows& rows, int64_t first, const Row& row) {
+  if constexpr (Op::kScalars > 0) {
+    if (__builtin_expect(a.rows.has_scalars, 0) && rows.has_row() && rows.rank() == 0) store_scalars<Op>(a, rows.number(first), row);
+  }
+}
+
 // Stores the results of a tile, which results(args, row, x, columns, out) computes.
 template <class Op, class Shape, class Rows, class Row, class Columns, class Results>
 HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& tile, const Rows& rows, int64_t base,

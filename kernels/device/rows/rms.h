@@ -105,7 +105,7 @@ struct RmsOp : RowOp {
   using Largest = WideSum<C>;
   using Part = SumOfSquares<C>;
   using Extremes = RmsExtremes<T>;
-  static constexpr int kColumns = 1;
+  static constexpr int kColumns = 1, kScalars = 1;  // rstd
   static HIPOPS_METHOD C absent_column(int) { return 1; }
 
   template <class View>
@@ -113,6 +113,8 @@ struct RmsOp : RowOp {
   template <class Parts>
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) { return Part::merged(parts); }
   static HIPOPS_METHOD RowScale<C> finalize(const Args& a, const Part& part) { return RowScale<C>::of(part, terms_of(a, C())); }
+
+  static HIPOPS_METHOD void scalars(const RowScale<C>& scale, C (&out)[1]) { out[0] = scale.power * scale.factor; }
 
   template <int n, int outputs>
   static HIPOPS_METHOD void apply(const Args& a, const RowScale<C>& scale, const C (&x)[n], C (&column)[2][n],

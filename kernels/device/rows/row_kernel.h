@@ -11,7 +11,7 @@ namespace hipops {
 namespace {
 
 template <class Op>
-using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs>;
+using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars>;
 template <class Op, class Shape>
 using RowsOf = Rows<StreamsOf<Op>, Shape>;
 
@@ -74,11 +74,13 @@ HIPOPS_FN void store_tile(const typename Op::Args& a, Tile<Op, Shape>& tile, con
 
 template <class Op, class Shape, class Columns, class Reduction>
 HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, Tile<Op, Shape>& tile,
-                          Columns& columns, Reduction& reduction) {
+                          Columns& columns, Reduction& reduction, int64_t first) {
   const auto part = Op::part(a, RowView<Op, Shape, Reduction>{tile, rows, reduction});
   columns.recompute_widened();
   const typename Op::Args& b = reload_arguments(a);
-  store_tile<Op, Shape>(b, tile, rows, 0, Op::finalize(b, part), columns);
+  const auto row = Op::finalize(b, part);
+  store_tile<Op, Shape>(b, tile, rows, 0, row, columns);
+  store_scalars_once<Op>(b, rows, first, row);
 }
 
 // Whether weights are loaded together with x and kept in registers: up to 8 vectors; NVIDIA on chip without prefetch,
@@ -118,7 +120,7 @@ HIPOPS_FN void run_rows_on_chip(const typename Op::Args& args) {
       }
     }
     columns.reload_if_moved(rows);
-    finish_row<Op, Shape>(a, rows, tile, columns, reduction);
+    finish_row<Op, Shape>(a, rows, tile, columns, reduction, first);
     first = next;
     if (first >= args.rows.rows) return;
     if constexpr (prefetches<Shape>) {
@@ -164,6 +166,10 @@ HIPOPS_FN void run_packed_rows(const typename Op::Args& args) {
         if constexpr (Op::Extremes::kExist) apply_with_extremes<Op>(again, result, x, weight, out);
         else PlainResults<Op>()(again, result, x, weight, out);
         staged.write(place + col, cols - col, out);
+      }
+      if constexpr (Op::kScalars > 0) {
+        const typename Op::Args& again = reload_arguments(args);
+        if (__builtin_expect(again.rows.has_scalars, 0) && own > 0) store_scalars<Op>(again, first + of_lane / cols, result);
       }
     }
     staged.store(reload_arguments(args).rows, first * cols, count);
@@ -248,7 +254,9 @@ HIPOPS_FN void run_streamed_rows(const typename Op::Args& args) {
     tiles.issue_loads(reload_arguments(args));
     const auto part = part_of(tiles, args, reduction);
     again.issue_loads(reload_arguments(args));
-    store_all(again, args, Op::finalize(reload_arguments(args), part));
+    const auto row = Op::finalize(reload_arguments(args), part);
+    store_all(again, args, row);
+    store_scalars_once<Op>(reload_arguments(args), RowsOf<Op, Shape>(args.rows), first, row);
     first += args.rows.row_step;
   } while (first < args.rows.rows);
 }
@@ -267,7 +275,9 @@ HIPOPS_FN void run_spans(const typename Op::Args& args) {
       span.publish(part_of(tiles, args, reduction));
     } else {
       const auto part = Op::merge(a, span.parts(reduction));
-      store_all(tiles, args, Op::finalize(reload_arguments(args), part));
+      const auto row = Op::finalize(reload_arguments(args), part);
+      store_all(tiles, args, row);
+      if (span.begin == 0) store_scalars_once<Op>(reload_arguments(args), RowsOf<Op, Shape>(args.rows), span.row, row);
     }
   }
 }

@@ -1,6 +1,6 @@
 // A row op: a struct of a few functions, from which row_kernel.h makes kernels. It has
 //
-//   Args                       has `rows`, a RowStreams<kInputs + kOutputs>; `columns`, RowColumns[kColumns], at least
+//   Args                       has `rows`, a RowStreams<kInputs + kOutputs, kScalars>; `columns`, RowColumns[kColumns], at least
 //                              one; `columns_are_f32`
 //   C, Part                    the type of all computation; the result of part(), up to kMostPartBytes
 //   kInputs, kOutputs          streams of rows
@@ -18,6 +18,7 @@
 //                              parts.kInOrder: there are two parts, a and b, and b follows a in the row.
 //   finalize(args, part)       makes the constants of a row.
 //   apply(args, row, x, columns, out)   computes the results of some elements.
+//   kScalars                   outputs of one C for each row, all optional. scalars(row, out) computes them
 //   kStoresInput               whether the last output gets the elements as they are. apply() leaves it alone
 //   Extremes                   for rows whose results apply() would compute with lost digits (extreme_rows.h)
 //
@@ -35,7 +36,7 @@ struct NoExtremes {
 
 // An op derives from this, and hides the members that differ.
 struct RowOp {
-  static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0;
+  static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0, kScalars = 0;
   static constexpr bool kMaps = false, kStoresInput = false;
   using Extremes = NoExtremes;
 };

@@ -62,6 +62,10 @@ class Rows {
     }
   }
   HIPOPS_METHOD bool has_row() const { return Shape::kRowsPerBlock == 1 || has_row_ != 0; }
+  // The number of the work-item's row after select(first).
+  HIPOPS_METHOD int64_t number(int64_t first) const {
+    return Shape::kRowsPerBlock == 1 ? first : first + int64_t(thread_index() >> lane_bits());
+  }
 
   HIPOPS_METHOD Column cols() const { return Column(s_->cols); }
   HIPOPS_METHOD T* stream(int i) const { return row_[i]; }
@@ -102,8 +106,6 @@ class Rows {
     return i < 2 * kMostEdge && at < cols() ? at : -1;
   }
 
- private:
-  HIPOPS_METHOD int lane_bits() const { return first_bit(LaneMask(Shape::kLanesAsNeeded ? s_->lanes : Shape::kLanes)); }
   // The work-item's number among all that share its row.
   HIPOPS_METHOD int rank() const {
     int rank = int(thread_index());
@@ -111,6 +113,9 @@ class Rows {
     if constexpr (Shape::kInCluster) rank += int(cluster_rank()) * s_->lanes;
     return rank;
   }
+
+ private:
+  HIPOPS_METHOD int lane_bits() const { return first_bit(LaneMask(Shape::kLanesAsNeeded ? s_->lanes : Shape::kLanes)); }
   HIPOPS_METHOD Column end() const { return kHasEdges ? end_ : cols(); }
   HIPOPS_METHOD int head() const { return kHasEdges ? head_ : 0; }
 

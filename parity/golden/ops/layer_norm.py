@@ -10,7 +10,9 @@ from extended import Real
 from golden import Expected, bell, constant, explicit
 from ops import rows
 
-OP = rows.RowOp("layer_norm", ("weight", "bias"), {"eps": 1e-5})
+# If the mean is far from zero, the variance of f16 and bf16 loses up to 5 and 8 of f32's digits.
+VARIANCE_ULPS = {**rows.SCALAR_ULPS, "f16": 32, "bf16": 256}
+OP = rows.RowOp("layer_norm", ("weight", "bias"), {"eps": 1e-5}, scalars={"mean": rows.SCALAR_ULPS, "rstd": VARIANCE_ULPS})
 NAN, INF = math.nan, math.inf
 
 
@@ -19,8 +21,9 @@ def reference(params, inputs):
     weight = inputs.get("weight", np.ones(x.shape[-1]))
     bias = inputs.get("bias")
     y, scale, condition = (np.empty(x.shape, dtype=np.float64) for _ in range(3))
+    mean, size, rstd = (np.full(x.shape[:-1], NAN) for _ in range(3))
     flat = [a.reshape(-1, max(x.shape[-1], 1)) for a in (x, y, scale, condition)]
-    for row, out, terms, sensitivity in zip(*flat):
+    for place, row, out, terms, sensitivity in zip(np.ndindex(*mean.shape), *flat):
         if not np.isfinite(row).all():
             out[:], terms[:], sensitivity[:] = NAN, 0.0, 0.0
             continue
@@ -29,20 +32,28 @@ def reference(params, inputs):
             d, rest = extended.difference(row, high)
             centred = d.astype(Real) + (rest.astype(Real) - Real(low))
             deviation = np.sqrt(extended.total(centred * centred) / Real(len(row)) + Real(params["eps"]))
+            mean[place], size[place], rstd[place] = high, np.abs(row).mean(), Real(1) / deviation
             scaled = centred / deviation * weight
             out[:] = scaled + (0.0 if bias is None else bias)  # no bias means zeros, so that a result of 0 is +0
             terms[:] = np.abs(scaled) if bias is None else np.maximum(np.abs(scaled), np.abs(bias))
             # float64 rounds the mean, a sum of the |x|, and x - mean.
             sensitivity[:] = np.maximum(terms, (np.abs(row) + np.abs(row).mean()) / deviation * np.abs(weight))
-    for limits in (scale, condition):  # a weight or a result that is not finite has no ULP
+    for limits in (scale, condition, size):  # a weight or a result that is not finite has no ULP
         limits[~np.isfinite(limits)] = 0.0
-    return {"y": Expected(y, None if bias is None else scale, condition)}
+    with np.errstate(all="ignore"):
+        lost = rstd * (1 + np.square(size * rstd))
+    lost[~np.isfinite(lost)] = 0.0
+    return {"y": Expected(y, None if bias is None else scale, condition), "mean": Expected(mean, size),
+            "rstd": Expected(rstd, None, lost)}
 
 
 def torch_reference(torch, params, inputs):
     x = inputs["x"]
     weight, bias = inputs.get("weight"), inputs.get("bias")
-    return {"y": torch.nn.functional.layer_norm(x, x.shape[-1:], weight, bias, params["eps"])}
+    y, mean, rstd = torch.native_layer_norm(x, x.shape[-1:], weight, bias, params["eps"])
+    if x.dtype.itemsize == 2:  # the CPU rounds the statistics to x's dtype
+        return {"y": y}
+    return {"y": y, "mean": mean.reshape(x.shape[:-1]), "rstd": rstd.reshape(x.shape[:-1])}
 
 
 def halves(columns, mean, a):
@@ -137,6 +148,25 @@ def adversarial():
     yield from large_means()
     yield from beside_others()
     yield from rows.one_large(case)
+    yield from statistics()
+
+
+def statistics():
+    """Rows whose sums are out of range, or cancel, and means of many deviations."""
+    both = {"mean", "rstd"}
+    for dtype in rows.DTYPES:
+        big = {"f16": 6e4, "bf16": 3e38, "f32": 3e38, "f64": 1e304}[dtype]
+        small = {"f16": 6e-8, "bf16": 1e-30, "f32": 1e-30, "f64": 1e-300}[dtype]
+        for columns in (3, 40, 600, 5000):
+            signs = np.resize([1.0, -1.0, 0.5], (2, columns))
+            for name, size, eps in (("large", big, 1e-5), ("tiny", small, 0.0)):
+                yield case(f"statistics_{name}_{columns}", explicit(dtype, round_to(signs * size, dtype)), eps, scalars=both)
+            yield case(f"statistics_equal_{columns}", constant(dtype, (2, columns), -3.0), scalars=both)
+            yield case(f"statistics_equal_eps_0_{columns}", constant(dtype, (2, columns), -3.0), 0.0, scalars=both)
+        spread = {"f32": 1.0, "f64": 1.0, "f16": 4.0, "bf16": 40.0}[dtype]
+        for columns, mean in ((64, 3000.0), (2048, 5 * spread), (2048, 15 * spread), (24576, -40.0 * spread)):
+            yield case(f"statistics_mean_{columns}_{abs(mean):g}", bell(dtype, (1, columns), spread, mean), scalars=both)
+        yield case("statistics_inf_nan", rows.quirky(dtype, (4, 24), 1, at=[(1, 5, INF), (3, 0, NAN)]), scalars=both)
 
 
 def beside_others():

@@ -6,7 +6,7 @@ import dtypes
 import extended
 from dtypes import round_to
 from extended import Real
-from golden import Case
+from golden import Case, Expected
 from ops.rows import ULPS
 
 ROUND_SUM, WEIGHT_PLUS_ONE, ROUND_BEFORE_WEIGHT = 2, 4, 8
@@ -34,6 +34,16 @@ def normalized(x, eps):
             wide = row.astype(Real)
             out[:] = wide / np.sqrt(extended.total(wide * wide) / Real(len(row)) + Real(eps))
     return y
+
+
+def rstd(x, eps):
+    """1 / sqrt(mean(x^2) + eps) of each row, as the Expected of a scalar of rows."""
+    out = np.empty(x.shape[:-1], dtype=np.float64)
+    with np.errstate(all="ignore"):
+        for row in np.ndindex(*out.shape):
+            wide = x[row].astype(Real)
+            out[row] = Real(1) / np.sqrt(extended.total(wide * wide) / Real(max(len(wide), 1)) + Real(eps))
+    return Expected(out)
 
 
 def weighed(x, inputs, flags):

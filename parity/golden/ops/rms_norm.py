@@ -9,20 +9,22 @@ from dtypes import round_to
 from golden import Expected, bell, constant, explicit
 from ops import rms, rows
 
-OP = rows.RowOp("rms_norm", ("weight",), {"eps": 1e-5}, case_type=rms.RmsCase)
+OP = rows.RowOp("rms_norm", ("weight",), {"eps": 1e-5}, case_type=rms.RmsCase, scalars={"rstd": rows.SCALAR_ULPS})
 FLAGS = (rms.WEIGHT_PLUS_ONE, rms.ROUND_BEFORE_WEIGHT, rms.WEIGHT_PLUS_ONE | rms.ROUND_BEFORE_WEIGHT)
 NAN, INF = math.nan, math.inf
 
 
 def reference(params, inputs):
-    return {"y": Expected(*rms.weighed(rms.normalized(inputs["x"], params["eps"]), inputs, params.get("flags", 0)))}
+    x, eps = inputs["x"], params["eps"]
+    return {"y": Expected(*rms.weighed(rms.normalized(x, eps), inputs, params.get("flags", 0))), "rstd": rms.rstd(x, eps)}
 
 
 def torch_reference(torch, params, inputs):
     if params.get("flags"):
         return None
     x = inputs["x"]
-    return {"y": torch.nn.functional.rms_norm(x, x.shape[-1:], inputs.get("weight"), params["eps"])}
+    y = torch.nn.functional.rms_norm(x, x.shape[-1:], inputs.get("weight"), params["eps"])
+    return {"y": y, "rstd": torch.rsqrt(x.square().mean(-1) + params["eps"])} if x.dtype.itemsize > 2 else {"y": y}
 
 
 def flagged(name, x, flags, weights=("weight",), weight_dtype=None, **rest):
@@ -127,6 +129,19 @@ def adversarial():
     yield from out_of_range()
     yield from small_by_large_weight()
     yield from rows.one_large(case)
+    yield from statistics()
+
+
+def statistics():
+    """rstd past the ends of the type's range, and next to them."""
+    for dtype in rows.DTYPES:
+        big = {"f16": 6e4, "bf16": 3e38, "f32": 3e38, "f64": 1.7e308}[dtype]
+        small = {"f16": 6e-8, "bf16": 1e-39, "f32": 1e-44, "f64": 1e-323}[dtype]
+        for columns in (3, 40, 600, 5000):
+            signs = np.resize([1.0, -1.0, 1.0], (2, columns))
+            for name, size, eps in (("large", big, 1e-5), ("tiny", small, 0.0), ("zero", 0.0, 0.0), ("zero_eps", 0.0, 1e-5)):
+                yield case(f"statistics_{name}_{columns}", explicit(dtype, round_to(signs * size, dtype)), eps, scalars={"rstd"})
+        yield case("statistics_inf_nan", rows.quirky(dtype, (4, 24), 1, at=[(1, 5, INF), (3, 0, NAN)]), scalars={"rstd"})
 
 
 def out_of_range():

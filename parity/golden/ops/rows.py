@@ -9,6 +9,7 @@ from golden import Case, View, bell, explicit, uniform
 
 DTYPES = ("f32", "f16", "bf16", "f64")
 ULPS = {"f16": 1, "bf16": 1, "f32": 4, "f64": 4}
+SCALAR_ULPS = dict.fromkeys(DTYPES, 4)  # of f32, or f64 for f64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,6 +20,8 @@ class RowOp:
     x_scale: float = 1.5
     x_shift: float = 0.25
     case_type: type = Case
+    dtypes: tuple = DTYPES
+    scalars: dict = dataclasses.field(default_factory=dict)  # outputs of one number a row -> their tolerances
 
     def weight_paths(self):
         """Every subset of the optional tensors."""
@@ -28,8 +31,9 @@ class RowOp:
         return paths
 
     def case(self, name, x, weights=(), weight_dtype=None, y=None, in_place=False, ulps=None, params=None,
-             w_layout=None, **given):
-        """A case from its x. `weights` names the weights to generate. Tensors in `given` are used as they are."""
+             w_layout=None, scalars=None, **given):
+        """A case from its x. `weights` names the weights to generate. Tensors in `given` are used as they are. `scalars`
+        has the layouts of the scalars to return; it may be a set of names."""
         inputs = {"x": x}
         columns = x.shape[-1]
         kinds = {tensor.dtype for tensor in given.values()} | ({weight_dtype or x.dtype} if weights else set())
@@ -47,11 +51,44 @@ class RowOp:
         y = View(x.dtype, x.shape, **(y or {}))
         if in_place:
             y.stride, y.offset = x.stride, x.offset
-        return self.case_type(self.name, name + suffix, x.dtype, inputs, {"y": y}, ULPS[x.dtype] if ulps is None else ulps,
+        outputs = {"y": y, **scalar_views(self.scalars, x, scalars)}
+        return self.case_type(self.name, name + suffix, x.dtype, inputs, outputs, ULPS[x.dtype] if ulps is None else ulps,
                               params, ("y", "x") if in_place else None)
 
     def x(self, dtype, shape, **layout):
         return bell(dtype, shape, self.x_scale, self.x_shift, **layout)
+
+
+def scalar_views(tolerances, x, layouts):
+    """The views of scalars of x's rows: f64 if x is f64, otherwise f32."""
+    dtype = "f64" if x.dtype == "f64" else "f32"
+    views = {}
+    for name, ulps in tolerances.items():
+        if layouts and name in layouts:
+            layout = layouts[name] if isinstance(layouts, dict) else {}
+            shape = x.shape[:-1] if "stride" in layout and len(layout["stride"]) < len(x.shape) else (*x.shape[:-1], 1)
+            views[name] = View(dtype, shape, ulps=float(ulps[x.dtype]), **layout)
+    return views
+
+
+def statistics(op, case=None):
+    """Scalars of rows: in each body of a kernel and each layout, of scalars with strides, each alone, and in place."""
+    case, every = case or op.case, set(op.scalars)
+    for turn, dtype in enumerate(op.dtypes):
+        length = {"f32": 4, "f64": 2}.get(dtype, 8)
+        for shape in ((3, 40), (2, 3, 16), (37, 5), (150, 8), (2, 64 * length), (2, 600 * length), (1, 4100 * length), (1, 8200 * length)):
+            yield case("statistics_" + name_of(shape), op.x(dtype, shape), scalars=every)
+            if shape[-1] % length == 0 and shape[-1] > 40:
+                odd = (*shape[:-1], shape[-1] - 1)
+                yield case("statistics_" + name_of(odd), op.x(dtype, odd, offset=1), scalars=every)
+        yield case("statistics_in_place_40001", op.x(dtype, (1, 40001)), in_place=True, scalars=every)
+        for columns in (30, 2100):
+            yield case(f"statistics_every_second_{columns}", op.x(dtype, (2, columns), stride=(2 * columns, 2)), scalars=every)
+        yield case("statistics_strides", op.x(dtype, (2, 3, 16)),
+                   scalars=dict(zip(op.scalars, ({"stride": (1, 2), "offset": 1}, {"stride": (7, 2, 1)}) if turn % 2 else
+                                    ({"stride": (40, -13, 5)}, {"stride": (3, 1)}))))
+        for name in op.scalars:
+            yield case(f"statistics_{name}_alone", op.x(dtype, (5, 3, 24)), scalars={name})
 
 
 def weight(argument, dtype, columns, layout):
@@ -207,6 +244,8 @@ def sizes(op):
             path = paths[(turn // 2) % len(paths)]
             yield op.case("size_" + name_of(shape), op.x(dtype, shape), path, "f32" if turn % 3 == 0 else dtype)
     yield from each_reach(op, paths)
+    if op.scalars:
+        yield from statistics(op)
 
 
 # Numbers of 16-byte vectors at which kernels may change.

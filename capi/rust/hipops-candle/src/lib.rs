@@ -162,7 +162,7 @@ impl Op for RmsNorm {
         &["x", "weight"]
     }
     fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
-        hipops::rms_norm(y, &inputs[0], inputs.get(1), self.eps, self.flags, call.stream()).map_err(Error::wrap)
+        hipops::rms_norm(y, None, &inputs[0], inputs.get(1), self.eps, self.flags, call.stream()).map_err(Error::wrap)
     }
 }
 custom_op!(CustomOp1 for RmsNorm, s1 l1);
@@ -185,7 +185,7 @@ impl Op for LayerNorm {
         &["x", "weight", "bias"]
     }
     fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
-        hipops::layer_norm(y, &inputs[0], inputs.get(1), inputs.get(2), self.eps, call.stream()).map_err(Error::wrap)
+        hipops::layer_norm(y, None, None, &inputs[0], inputs.get(1), inputs.get(2), self.eps, call.stream()).map_err(Error::wrap)
     }
 }
 custom_op!(CustomOp1 for LayerNorm, s1 l1);

@@ -7,7 +7,7 @@
 //! hipops::init(Backend::Cpu)?;
 //! let x = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
 //! let mut y = [0.0f32; 8];
-//! hipops::rms_norm(&ViewMut::of(&mut y, &[2, 4])?, &View::of(&x, &[2, 4])?, None, 1e-5, 0, Stream::DEFAULT)?;
+//! hipops::rms_norm(&ViewMut::of(&mut y, &[2, 4])?, None, &View::of(&x, &[2, 4])?, None, 1e-5, 0, Stream::DEFAULT)?;
 //! assert!((y[0] - 0.365148).abs() < 1e-5 && (y[7] - 1.212957).abs() < 1e-5);
 //! # Ok::<(), hipops::Error>(())
 //! ```
@@ -504,25 +504,37 @@ fn raw_mut(view: Option<&ViewMut<'_>>) -> *const sys::hipops_tensor {
 }
 
 /// `hipops_layer_norm`
+#[allow(clippy::too_many_arguments)]
 pub fn layer_norm(
     y: &ViewMut<'_>,
+    mean: Option<&ViewMut<'_>>,
+    rstd: Option<&ViewMut<'_>>,
     x: &View<'_>,
     weight: Option<&View<'_>>,
     bias: Option<&View<'_>>,
     eps: f64,
     stream: Stream,
 ) -> Result<()> {
-    call!(hipops_layer_norm(&y.view.raw, &x.raw, raw(weight), raw(bias), eps, stream.0))
+    call!(hipops_layer_norm(&y.view.raw, raw_mut(mean), raw_mut(rstd), &x.raw, raw(weight), raw(bias), eps, stream.0))
 }
 /// `hipops_rms_norm`
-pub fn rms_norm(y: &ViewMut<'_>, x: &View<'_>, weight: Option<&View<'_>>, eps: f64, flags: u32, stream: Stream) -> Result<()> {
-    call!(hipops_rms_norm(&y.view.raw, &x.raw, raw(weight), eps, flags, stream.0))
+pub fn rms_norm(
+    y: &ViewMut<'_>,
+    rstd: Option<&ViewMut<'_>>,
+    x: &View<'_>,
+    weight: Option<&View<'_>>,
+    eps: f64,
+    flags: u32,
+    stream: Stream,
+) -> Result<()> {
+    call!(hipops_rms_norm(&y.view.raw, raw_mut(rstd), &x.raw, raw(weight), eps, flags, stream.0))
 }
 /// `hipops_fused_add_rms_norm`
 #[allow(clippy::too_many_arguments)]
 pub fn fused_add_rms_norm(
     y: &ViewMut<'_>,
     residual_out: Option<&ViewMut<'_>>,
+    rstd: Option<&ViewMut<'_>>,
     x: &View<'_>,
     residual: &View<'_>,
     weight: Option<&View<'_>>,
@@ -530,7 +542,8 @@ pub fn fused_add_rms_norm(
     flags: u32,
     stream: Stream,
 ) -> Result<()> {
-    call!(hipops_fused_add_rms_norm(&y.view.raw, raw_mut(residual_out), &x.raw, &residual.raw, raw(weight), eps, flags, stream.0))
+    let (residual_out, rstd) = (raw_mut(residual_out), raw_mut(rstd));
+    call!(hipops_fused_add_rms_norm(&y.view.raw, residual_out, rstd, &x.raw, &residual.raw, raw(weight), eps, flags, stream.0))
 }
 /// `hipops_softmax`
 pub fn softmax(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {

@@ -16,16 +16,24 @@ fn norms_and_softmax() {
     let (x, mut y, mut sum) = (x(), [0.0f32; 8], [0.0f32; 8]);
     let input = View::of(&x, &[2, 4]).unwrap();
     let weight = View::of(&x[..4], &[4]).unwrap();
-    hipops::rms_norm(&ViewMut::of(&mut y, &[2, 4]).unwrap(), &input, None, 1e-5, 0, STREAM).unwrap();
+    hipops::rms_norm(&ViewMut::of(&mut y, &[2, 4]).unwrap(), None, &input, None, 1e-5, 0, STREAM).unwrap();
     close(y[0], 0.365148);
     close(y[7], 1.212957);
-    hipops::rms_norm(&ViewMut::of(&mut y, &[2, 4]).unwrap(), &input, Some(&weight), 1e-5, hipops::HIPOPS_WEIGHT_PLUS_ONE, STREAM)
-        .unwrap();
+    hipops::rms_norm(
+        &ViewMut::of(&mut y, &[2, 4]).unwrap(),
+        None,
+        &input,
+        Some(&weight),
+        1e-5,
+        hipops::HIPOPS_WEIGHT_PLUS_ONE,
+        STREAM,
+    )
+    .unwrap();
     close(y[0], 2.0 * 0.365148);
-    hipops::layer_norm(&ViewMut::of(&mut y, &[2, 4]).unwrap(), &input, None, Some(&weight), 0.0, STREAM).unwrap();
+    hipops::layer_norm(&ViewMut::of(&mut y, &[2, 4]).unwrap(), None, None, &input, None, Some(&weight), 0.0, STREAM).unwrap();
     close(y[0] + y[3], 5.0);
     let (out, residual) = (ViewMut::of(&mut y, &[2, 4]).unwrap(), ViewMut::of(&mut sum, &[2, 4]).unwrap());
-    hipops::fused_add_rms_norm(&out, Some(&residual), &input, &input, None, 1e-5, 0, STREAM).unwrap();
+    hipops::fused_add_rms_norm(&out, Some(&residual), None, &input, &input, None, 1e-5, 0, STREAM).unwrap();
     assert_eq!(sum[7], 16.0);
     let out = ViewMut::of(&mut y, &[2, 4]).unwrap();
     hipops::activation_and_mul(&out, &input, &input, hipops::Activation::Relu, 0.0, 0.0, 0, STREAM).unwrap();
@@ -41,7 +49,8 @@ fn sixteen_bits() {
     x();
     let (one, mut y) = ([0x3f80u16; 4], [0u16; 4]); // bf16
     let input = View::of_bits(&one, DType::BF16, 0, &[1, 4], None).unwrap();
-    hipops::rms_norm(&ViewMut::of_bits(&mut y, DType::BF16, 0, &[1, 4], None).unwrap(), &input, None, 0.0, 0, STREAM).unwrap();
+    hipops::rms_norm(&ViewMut::of_bits(&mut y, DType::BF16, 0, &[1, 4], None).unwrap(), None, &input, None, 0.0, 0, STREAM)
+        .unwrap();
     assert_eq!(y, one);
 }
 
@@ -123,7 +132,7 @@ fn mistakes() {
     let (x, mut y) = (x(), [0.0f32; 8]);
     let input = View::of(&x, &[2, 4]).unwrap();
     let out = ViewMut::of(&mut y, &[2, 4]).unwrap();
-    let refused = hipops::rms_norm(&out, &input, Some(&View::of(&x, &[3]).unwrap()), 1e-5, 0, STREAM).unwrap_err();
+    let refused = hipops::rms_norm(&out, None, &input, Some(&View::of(&x, &[3]).unwrap()), 1e-5, 0, STREAM).unwrap_err();
     assert!(refused.to_string().contains("rms_norm: weight.shape[0] is 3, expected 4"), "{refused}");
     assert_eq!((refused.status(), refused.runtime_error()), (Status::InvalidArgument, 0));
     let bytes = [0u8; 8];
