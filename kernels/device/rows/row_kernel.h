@@ -79,8 +79,8 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
   columns.recompute_widened();
   const typename Op::Args& b = reload_arguments(a);
   const auto row = Op::finalize(b, part);
-  store_tile<Op, Shape>(b, tile, rows, 0, row, columns);
   store_scalars_once<Op>(b, rows, first, row);
+  store_tile<Op, Shape>(b, tile, rows, 0, row, columns);
 }
 
 // Whether weights are loaded together with x and kept in registers: up to 8 vectors; NVIDIA on chip without prefetch,
