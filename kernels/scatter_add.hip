@@ -40,10 +40,6 @@
 namespace hipops {
 namespace {
 
-using u8 = uint8_t;
-using u32 = uint32_t;
-using u64 = uint64_t;
-
 template <class Sum, class T>
 HIPOPS_FN Sum converted(T v) {
   if constexpr (sizeof(Sum) == sizeof(T)) return v;

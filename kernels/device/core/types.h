@@ -17,6 +17,9 @@ template <class A, class B> struct Choose<false, A, B> { using type = B; };
 
 using f32 = float;
 using f64 = double;
+using u8 = uint8_t;
+using u32 = uint32_t;
+using u64 = uint64_t;
 struct f16 { uint16_t bits; };
 struct bf16 { uint16_t bits; };
 

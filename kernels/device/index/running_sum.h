@@ -7,10 +7,6 @@
 namespace hipops {
 namespace {
 
-using u8 = uint8_t;
-using u32 = uint32_t;
-using u64 = uint64_t;
-
 // The type of a sum. Integers are summed unsigned, so that they wrap around; the bits are the same as for signed.
 template <class T> struct Summed {
   using Sum = compute_t<T>;
