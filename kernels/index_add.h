@@ -59,49 +59,37 @@ struct IndexAddArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_INDEX_ADD_SORT_KERNELS(X) X(index_add_split, ) X(index_add_join, )
-
-// X(kernel, type, bytes, mode): u32 and u64 serve signed integers too. bytes: 16 for vectors of 16, 0 for elements.
-#define HIPOPS_INDEX_ADD_VARIANTS(X, T)         \
+// X(kernel, type, bytes, mode): bytes: 16 for vectors of 16, 0 for elements.
+#define HIPOPS_INDEX_ADD_ALL(X, T)              \
   X(index_add_##T##_sum_wide, T, 16, sum)       \
   X(index_add_##T##_sum_any, T, 0, sum)         \
   X(index_add_##T##_merge, T, 0, merge)         \
   X(index_add_##T##_scan_wide, T, 16, scan)     \
   X(index_add_##T##_scan_any, T, 0, scan)
 
-// Only where the order of a sum shows.
-#define HIPOPS_INDEX_ADD_LINE_VARIANT(X, T) X(index_add_##T##_line_any, T, 0, line)
+// u8 has no `joined`: its 16 sums for each vector would make the largest kernel.
+#define HIPOPS_INDEX_ADD_WORDS(X, T) \
+  HIPOPS_INDEX_ADD_ALL(X, T) X(index_add_##T##_joined_wide, T, 16, joined)
 
-// Not for u8: its 16 sums for each vector make the largest kernel.
-#define HIPOPS_INDEX_ADD_JOINED_VARIANT(X, T) X(index_add_##T##_joined_wide, T, 16, joined)
+// Integers have no `line`: their sums do not depend on the order.
+#define HIPOPS_INDEX_ADD_FLOATS(X, T) \
+  HIPOPS_INDEX_ADD_WORDS(X, T) X(index_add_##T##_line_any, T, 0, line)
 
-// f32, f16 and bf16 only, to keep the library small.
-#define HIPOPS_INDEX_ADD_FEW_VARIANTS(X, T)     \
+// Other types have no `few`, to keep the library small.
+#define HIPOPS_INDEX_ADD_SHORT_FLOATS(X, T)     \
+  HIPOPS_INDEX_ADD_FLOATS(X, T)                 \
   X(index_add_##T##_few_wide, T, 16, few)       \
   X(index_add_##T##_few_any, T, 0, few)
 
-#define HIPOPS_INDEX_ADD_SUM_KERNELS(X) \
-  HIPOPS_INDEX_ADD_VARIANTS(X, f32)     \
-  HIPOPS_INDEX_ADD_VARIANTS(X, f16)     \
-  HIPOPS_INDEX_ADD_VARIANTS(X, bf16)    \
-  HIPOPS_INDEX_ADD_VARIANTS(X, f64)     \
-  HIPOPS_INDEX_ADD_VARIANTS(X, u8)      \
-  HIPOPS_INDEX_ADD_VARIANTS(X, u32)     \
-  HIPOPS_INDEX_ADD_VARIANTS(X, u64)     \
-  HIPOPS_INDEX_ADD_JOINED_VARIANT(X, f32) \
-  HIPOPS_INDEX_ADD_JOINED_VARIANT(X, f16) \
-  HIPOPS_INDEX_ADD_JOINED_VARIANT(X, bf16) \
-  HIPOPS_INDEX_ADD_JOINED_VARIANT(X, f64) \
-  HIPOPS_INDEX_ADD_JOINED_VARIANT(X, u32) \
-  HIPOPS_INDEX_ADD_JOINED_VARIANT(X, u64) \
-  HIPOPS_INDEX_ADD_LINE_VARIANT(X, f32) \
-  HIPOPS_INDEX_ADD_LINE_VARIANT(X, f16) \
-  HIPOPS_INDEX_ADD_LINE_VARIANT(X, bf16) \
-  HIPOPS_INDEX_ADD_LINE_VARIANT(X, f64) \
-  HIPOPS_INDEX_ADD_FEW_VARIANTS(X, f32) \
-  HIPOPS_INDEX_ADD_FEW_VARIANTS(X, f16) \
-  HIPOPS_INDEX_ADD_FEW_VARIANTS(X, bf16)
+// u32 and u64 serve signed integers too.
+#define HIPOPS_INDEX_ADD_SUM_KERNELS(X)  \
+  HIPOPS_INDEX_ADD_SHORT_FLOATS(X, f32)  \
+  HIPOPS_INDEX_ADD_SHORT_FLOATS(X, f16)  \
+  HIPOPS_INDEX_ADD_SHORT_FLOATS(X, bf16) \
+  HIPOPS_INDEX_ADD_FLOATS(X, f64)        \
+  HIPOPS_INDEX_ADD_ALL(X, u8)            \
+  HIPOPS_INDEX_ADD_WORDS(X, u32)         \
+  HIPOPS_INDEX_ADD_WORDS(X, u64)
 
-#define HIPOPS_INDEX_ADD_KERNELS(X)  \
-  HIPOPS_INDEX_ADD_SORT_KERNELS(X)  \
-  HIPOPS_INDEX_ADD_SUM_KERNELS(X)
+#define HIPOPS_INDEX_ADD_KERNELS(X) \
+  X(index_add_split, ) X(index_add_join, ) HIPOPS_INDEX_ADD_SUM_KERNELS(X)
