@@ -11,7 +11,8 @@ namespace hipops {
 
 bool is_index(hipops_dtype dtype);  // u8, i16, i32, u32, i64
 
-// hipops_supports for ops with an index, whose dtype is `second`, or HIPOPS_NONE; and for any dtype of elements.
+// hipops_supports of ops with an index: whether a dtype can be the index's, or is HIPOPS_NONE. The second function also
+// accepts any dtype of the elements.
 bool index_op_supports_second(hipops_dtype second);
 bool supports_elements_by_index(hipops_dtype dtype, hipops_dtype index);
 

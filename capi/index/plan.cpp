@@ -253,8 +253,8 @@ hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const 
 }
 
 hipops_status launch_line_sums(const PlanOptions& options, const DeviceFacts& device, const RowSums& t,
-                               int64_t most_blocks, const uint32_t* rows_differ,
-                               hipops_index_report* report, void* stream) {
+                               int64_t most_blocks, const uint32_t* rows_differ, hipops_index_report* report,
+                               void* stream) {
   IndexAddArgs args{};
   Layout<kIndexAddOperands> lines;
   int64_t place_step = 1;

@@ -61,15 +61,15 @@ struct SumsPlan {
 };
 SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const SortPlan& sort, const DeviceNumbers& device);
 
-// Launches sums as planned. The caller passes zeroed `args`. Only scatter_add sets fields before: the fields of the
-// report, and the state of the order.
+// Launches sums as planned. The caller passes zeroed `args`. Only scatter_add sets fields before: reported and
+// report_step, and the last three fields of SortArgs.
 hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const RowSums& t, const SumsPlan& plan,
                           void* workspace, hipops_index_report* report, IndexAddArgs* args, void* stream);
 
 // Launches sums of floats by an index of x's shape: each line along dim has its own indices. No tensor is empty.
 // most_blocks: of a launch; 0: no limit. rows_differ: null, or see ScanArgs.
 hipops_status launch_line_sums(const PlanOptions& options, const DeviceFacts& device, const RowSums& t,
-                               int64_t most_blocks, const uint32_t* rows_differ,
-                               hipops_index_report* report, void* stream);
+                               int64_t most_blocks, const uint32_t* rows_differ, hipops_index_report* report,
+                               void* stream);
 
 }  // namespace hipops

@@ -55,7 +55,8 @@ bool pays_to_be_sparse(PlanOptions options, int64_t sources, int64_t reachable, 
 ScatterAtomics choose_atomics(PlanOptions options, const DeviceNumbers& device) {
   constexpr int64_t kLeastForVectors = 1 << 16;  // below this, many sources add to one element, and vectors wait longer
   // Each block adds each element to y once. With fewer sources, these atomics would be a large part of all. They add
-  // whole sectors of memory, so they are cheap compared with atomics on single elements.
+  // whole sectors of memory, so they are cheap compared with atomics on single elements. Tests without small_apart
+  // choose `few` and kept vectors for small tensors, too.
   constexpr int64_t kSourcesOfFew = 768, kScatteredSourcesOfFew = 64, kLeastScattered = 1 << 20, kElementsOfSector = 8;
   ScatterAtomics a{};
   a.vectors_from = !device.adds_vectors ? INT64_MAX : options.small_apart ? kLeastForVectors : 0;

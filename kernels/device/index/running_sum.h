@@ -176,7 +176,7 @@ class RunningSum {
 
   Sum sum_[Length] = {};
   Packed<T, Length> y_;
-  bool is_here_ = false;
+  bool is_here_ = false;  // sum_ has y's elements
 };
 
 }  // namespace

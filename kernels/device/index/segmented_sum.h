@@ -90,7 +90,7 @@ class SegmentSums {
   }
 
  private:
-  enum { kChunks, kClaimed, kCounts };
+  enum { kChunks, kClaimed, kCounts };  // of counts_: listed chunks, claimed vectors
   static constexpr uint32_t kMostSlices = kMostPortion / kChunk;
   static constexpr uint32_t kFewSources = 2;
 
@@ -237,13 +237,15 @@ class JoinedSums {
                         a.y_step, a.segments.row_parts);
     if (is_stopped(s)) return;
     const uint32_t digit = block_index() / a.segments.row_parts, part = block_index() - digit * a.segments.row_parts;
-    SegmentSums<T, Length, kJoinedBlock, 8> sums(reload_arguments(a), sorted, words, part);
+    SegmentSums<T, Length, kJoinedBlock, kFlight> sums(reload_arguments(a), sorted, words, part);
     sums.begin();
     const uint32_t entries = sort_join<JoinedShape>(s, digit, part == 0, words, start_of, sorted);
     if (entries != 0) sums.add_rows(start_of, 1u << reload_arguments(a).sort.low_bits, entries);
   }
 
  private:
+  static constexpr int kFlight = 8;  // more than NVIDIA's enough_loads, because some blocks of `joined` still sort
+
   const IndexAddArgs& a;
 };
 

@@ -8,7 +8,7 @@
 
 namespace hipops {
 
-constexpr int kSortBlock = 256;
+constexpr int kSortBlock = 256;  // work-items of a block that splits, or that joins and does not sum
 constexpr int kSortDepth = 8;  // entries of a work-item
 constexpr int kSortBatch = kSortBlock * kSortDepth;
 constexpr int kSortRuns = 512;  // runs of a tile: a block that joins loads a tile at a time
@@ -48,7 +48,7 @@ struct SortArgs {
 // A sum's order, which hipops.h defines: sources of a chunk, and chunk sums of a group.
 constexpr uint32_t kChunk = 128;
 
-constexpr int kSumBlock = 128, kMergeBlock = 512;
+constexpr int kSumBlock = 128, kMergeBlock = 512;  // work-items of a block
 constexpr uint32_t kMostPortion = 1024;  // entries whose chunks a block of `sum` sums
 constexpr int kMostChunks = kSortBatch;  // that a block sums: a chunk can have one entry
 constexpr int64_t kMostPartVectors = INT32_MAX / kMostChunks;  // 31 bits number the vectors of all chunks
@@ -68,10 +68,10 @@ struct SegmentArgs {
   // 1: neighbouring lanes sum neighbouring rows, which are closer to each other in memory than the elements of a row.
   uint32_t lanes_by_row;
   Divisor by_part_vectors;
-  uint32_t merge_parts;   // `merge`: of a row; a part is an element for each lane of a wave
+  uint32_t merge_parts;       // `merge`: of a row; a part is an element for each lane of a wave
   uint32_t merge_row_blocks;  // `merge`: blocks that divide the parts of the same rows
-  ChunkedRow* chunked;    // one for each slice
-  void* sums;             // [2 * slices][elements of a row]: the chunk sums of rows with several chunks
+  ChunkedRow* chunked;        // one for each slice
+  void* sums;                 // [2 * slices][elements of a row]: the chunk sums of rows with several chunks
 };
 
 }  // namespace hipops
