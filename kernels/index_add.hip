@@ -40,7 +40,7 @@ template <class T, int Length, bool ByLines = false>
 class ScanSums {
  public:
   explicit HIPOPS_METHOD ScanSums(const IndexAddArgs& args)
-      : args_(load_arguments(args)), share_(args), parked_(parked()), chunks_(chunks()) {
+      : args_(load_arguments(args)), share_(args) {
     if constexpr (!ByLines) begin_part(block_index());
     wait_for_arguments(args.index.size, args.index_step, args.indices, args.x_step);
   }
@@ -223,20 +223,11 @@ class ScanSums {
 
   HIPOPS_METHOD T* row(uint32_t number) const { return y_ + number * reload_arguments(args_).y_step; }
 
-  static HIPOPS_METHOD Shared<Sum> parked() {
-    HIPOPS_SHARED(Sum, parked, (kShowsOrder ? 1 + kChunkLevels : 1) * kScanLanes * Length);
-    return parked;
-  }
-
-  static HIPOPS_METHOD Shared<uint32_t> chunks() {
-    HIPOPS_SHARED(uint32_t, chunks, 2);
-    return chunks;
-  }
-
   const IndexAddArgs& args_;
   Share share_;
-  const Shared<Sum> parked_;
-  const Shared<uint32_t> chunks_;  // Chunks of the windows before
+  static constexpr int kParked = (kShowsOrder ? 1 + kChunkLevels : 1) * kScanLanes * Length;
+  const Shared<Sum> parked_ = shared_member<ScanSums, Sum, kParked>();
+  const Shared<uint32_t> chunks_ = shared_member<ScanSums, uint32_t, 2>();  // Chunks of the windows before
   const T* x_;
   T* y_;
   uint32_t lane_;
@@ -285,7 +276,8 @@ class FewSums {
       if (same[n] != 0) first = n * wave_size + uint32_t(first_bit(same[n]));
     }
     if (row == kNothing || first != place_) return;
-    const Others others{listed()};
+    HIPOPS_SHARED(uint32_t, listed, kFewBlock / wave_size * kFewIndices);
+    const Others others{listed};
     if (sources > 1) list_others(same, others);
     if (!is_live_) return;
     T* y = y_ + row * a.y_step;
@@ -304,10 +296,6 @@ class FewSums {
     Shared<uint32_t> listed;
     HIPOPS_METHOD uint32_t operator[](uint32_t n) const { return listed[wave_index() * kFewIndices + n]; }
   };
-  static HIPOPS_METHOD Shared<uint32_t> listed() {
-    HIPOPS_SHARED(uint32_t, listed, kFewBlock / wave_size * kFewIndices);
-    return listed;
-  }
   HIPOPS_METHOD void list_others(const LaneMask (&same)[kLoads], const Others& others) const {
     uint32_t before = 0;
 #pragma unroll

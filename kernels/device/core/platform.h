@@ -243,6 +243,14 @@ class Shared {
   ::hipops::Shared<T> name(name##_storage)
 #endif
 
+// The shared memory of a member of class Owner: Count elements, which all its objects in a block share. Members with
+// one type and one length differ in Which.
+template <class Owner, class T, int Count, int Which = 0>
+HIPOPS_FN Shared<T> shared_member() {
+  HIPOPS_SHARED(T, elements, Count);
+  return elements;
+}
+
 // The shared memory that a launch adds to the kernel's own: n elements. AMD's launches add none.
 #if defined(HIPOPS_CPU)
 template <class T>

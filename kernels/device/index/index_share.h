@@ -256,31 +256,15 @@ class RowShare {
     for (uint32_t i = thread_index(); i < entries_; i += Block) keys_[i + 1] = found_[i];
   }
 
-  static HIPOPS_METHOD Shared<b128> found() {
-    HIPOPS_SHARED(b128, found, kRoom * sizeof(uint64_t) / sizeof(b128));
-    return found;
-  }
-  static HIPOPS_METHOD Shared<uint64_t> keys() {
-    HIPOPS_SHARED(uint64_t, keys, 1 + kRoom + kPastEnd);
-    return keys;
-  }
-  static HIPOPS_METHOD Shared<int64_t> reported() {
-    HIPOPS_SHARED(int64_t, reported, 1);
-    return reported;
-  }
-  static HIPOPS_METHOD Shared<uint32_t> count() {
-    HIPOPS_SHARED(uint32_t, count, 1);
-    return count;
-  }
-
   const Args& args_;
   uint32_t least_, above_;  // the least hash of the rows, and the range above it
   uint32_t entries_ = 0;
-  const Shared<b128> spare_ = found();
+  const Shared<b128> spare_ = shared_member<RowShare, b128, kRoom * sizeof(uint64_t) / sizeof(b128)>();
   const Shared<uint64_t> found_ = spare_.template as<uint64_t>();
-  const Shared<uint64_t> keys_ = keys();  // sorted, from 1 on, with kNobody before and after them
-  const Shared<uint32_t> count_ = count();
-  const Shared<int64_t> reported_ = reported();  // places before this one need no report
+  // Sorted keys, from 1 on, with kNobody before and after them.
+  const Shared<uint64_t> keys_ = shared_member<RowShare, uint64_t, 1 + kRoom + kPastEnd>();
+  const Shared<uint32_t> count_ = shared_member<RowShare, uint32_t, 1>();
+  const Shared<int64_t> reported_ = shared_member<RowShare, int64_t, 1>();  // places before this one need no report
 };
 
 }  // namespace

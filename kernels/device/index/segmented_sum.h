@@ -206,19 +206,14 @@ class SegmentSums {
                    (slot * a.walk.count + vector) * Length);
   }
 
-  template <class U, int Count>
-  static HIPOPS_METHOD Shared<U> storage() {
-    HIPOPS_SHARED(U, elements, Count);
-    return elements;
-  }
-
   const IndexAddArgs& a;
   const Shared<SortEntry> entry_;
   const Shared<uint32_t> chunk_;
   const uint32_t first_vector_;  // of the part
   uint32_t lead_, loaded_, first_;
-  Shared<uint64_t> chunked_ = storage<uint64_t, kMostSlices>();  // for each slice: chunks << 32 | row
-  Shared<uint32_t> counts_ = storage<uint32_t, kCounts>();
+  // For each slice: chunks << 32 | row.
+  Shared<uint64_t> chunked_ = shared_member<SegmentSums, uint64_t, kMostSlices>();
+  Shared<uint32_t> counts_ = shared_member<SegmentSums, uint32_t, kCounts>();
 };
 
 template <class T, int Length>

@@ -282,19 +282,15 @@ class Runs {
     return {head >> 16 | count << kRadixBits, base + (head & kPlaceMask)};
   }
 
-  template <class T, int Which, int Count = kSortRuns>
-  static HIPOPS_METHOD Shared<T> storage() {
-    HIPOPS_SHARED(T, elements, Count);
-    return elements;
-  }
-
   const SortArgs& s;
   const uint32_t joiner_;  // its number among the joiners of all digits
   // For each run of the tile: the entries or heads before it; its batch; its start's upper half | its entries' end.
-  Shared<uint32_t> begin_ = storage<uint32_t, 0>(), block_ = storage<uint32_t, 1>();
-  Shared<uint32_t> bounds_ = storage<uint32_t, 2>();
-  Shared<uint8_t> mark_ = storage<uint8_t, 3, kSortBatch>();
-  Shared<uint32_t> first_run_ = storage<uint32_t, 4, Shape::kWaves>(), with_heads_ = storage<uint32_t, 5, 1>();
+  Shared<uint32_t> begin_ = shared_member<Runs, uint32_t, kSortRuns, 0>();
+  Shared<uint32_t> block_ = shared_member<Runs, uint32_t, kSortRuns, 1>();
+  Shared<uint32_t> bounds_ = shared_member<Runs, uint32_t, kSortRuns, 2>();
+  Shared<uint8_t> mark_ = shared_member<Runs, uint8_t, kSortBatch>();  // 1 where a run begins in the batch
+  Shared<uint32_t> first_run_ = shared_member<Runs, uint32_t, Shape::kWaves>();
+  Shared<uint32_t> with_heads_ = shared_member<Runs, uint32_t, 1>();  // how many runs have heads
 };
 
 // Shared memory of a block that joins, in words: for tallies, then for the number of entries before each head or, in
