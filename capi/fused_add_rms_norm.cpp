@@ -21,32 +21,13 @@ static_assert(HIPOPS_ROUND_SUM == round_sum && HIPOPS_WEIGHT_PLUS_ONE == weight_
                   HIPOPS_ROUND_BEFORE_WEIGHT == round_before_weight,
               "the kernel uses the same values of flags");
 
-bool supports(hipops_dtype dtype, hipops_dtype second) { return dtype != HIPOPS_F64 && supports_floats(dtype, second); }
-
 hipops_status check(const hipops_tensor* y, const hipops_tensor* residual_out, const hipops_tensor* rstd,
                     const hipops_tensor* x, const hipops_tensor* residual, const hipops_tensor* weight, double eps,
                     uint32_t flags) {
   const Argument of_y{kName, "y", y}, of_x{kName, "x", x}, of_residual{kName, "residual", residual};
-  if (hipops_status status = check_rows(kName, y, x)) return status;
-  if (x->dtype == HIPOPS_F64)
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16 or bf16", kName, dtype_name(x->dtype));
-  if (hipops_status status = check_tensor(of_residual)) return status;
-  if (hipops_status status = check_same_dtype(of_residual, of_x)) return status;
-  if (hipops_status status = check_same_shape(of_residual, of_x)) return status;
-  if (hipops_status status = check_overlap(of_y, of_residual, true)) return status;
-  if (residual_out) {
-    const Argument of_out{kName, "residual_out", residual_out};
-    if (hipops_status status = check_output(of_out)) return status;
-    if (hipops_status status = check_same_dtype(of_out, of_x)) return status;
-    if (hipops_status status = check_same_shape(of_out, of_x)) return status;
-    if (hipops_status status = check_overlap(of_out, of_x, true)) return status;
-    if (hipops_status status = check_overlap(of_out, of_residual, true)) return status;
-    if (hipops_status status = check_overlap(of_out, of_y, false)) return status;
-  }
+  if (hipops_status status = check_residual(kName, y, residual_out, x, residual)) return status;
   if (hipops_status status = check_weights(kName, "weight", weight, *x, *y)) return status;
-  if (weight && residual_out)
-    if (hipops_status status = check_overlap({kName, "residual_out", residual_out}, {kName, "weight", weight}, false))
-      return status;
+  if (hipops_status status = check_apart({kName, "residual_out", residual_out}, {kName, "weight", weight})) return status;
   if (hipops_status status = check_flags(kName, flags, kFlags,
                                          "HIPOPS_ROUND_SUM (0x2), HIPOPS_WEIGHT_PLUS_ONE (0x4) and "
                                          "HIPOPS_ROUND_BEFORE_WEIGHT (0x8)"))
@@ -59,7 +40,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* residual_out, c
 
 }  // namespace
 
-Op op_fused_add_rms_norm = {kName, kKernels, kRows.count, supports, most_shared<kRows>, nullptr, &kRows};
+Op op_fused_add_rms_norm = {kName, kKernels, kRows.count, supports_floats_but_f64, most_shared<kRows>, nullptr, &kRows};
 
 }  // namespace hipops
 

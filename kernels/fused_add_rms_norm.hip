@@ -23,9 +23,7 @@ struct FusedAddRmsNorm : RmsOp<T, FusedAddRmsNormArgs> {
 
   template <class C, int n>
   static HIPOPS_METHOD void combine(const FusedAddRmsNormArgs& a, const C (&in)[2][n], C (&h)[n]) {
-#pragma unroll
-    for (int i = 0; i < n; ++i) h[i] = in[0][i] + in[1][i];
-    if (__builtin_expect(a.flags & round_sum, 0)) round_to<T>(h);
+    add_residual<T>(a.flags, in, h);
   }
 };
 

@@ -18,7 +18,7 @@ struct LargeCase {
 };
 
 // Sizes are derived from `giant`, which is 2^31 divided by the scale.
-void add_row_cases(int64_t giant, std::vector<LargeCase>* cases);      // layer_norm, rms_norm, softmax, fused_add_rms_norm
+void add_row_cases(int64_t giant, std::vector<LargeCase>* cases);      // the row ops
 void add_rope_cases(int64_t giant, std::vector<LargeCase>* cases);     // rope, rope_i, rope_thd
 void add_take_cases(int64_t giant, std::vector<LargeCase>* cases);     // gather, index_select
 void add_scatter_cases(int64_t giant, std::vector<LargeCase>* cases);  // scatter, scatter_add

@@ -1,4 +1,4 @@
-// layer_norm, rms_norm, softmax and fused_add_rms_norm past 2^31 elements, past 2^31 rows, and on single rows of more than 2^31 elements.
+// The row ops past 2^31 elements, past 2^31 rows, and on single rows of more than 2^31 elements.
 #include <algorithm>
 #include <cmath>
 
@@ -24,13 +24,16 @@ struct RowsCase {
 
 constexpr int64_t kFewRows = 16;
 
-enum class RowOp { kLayerNorm, kRmsNorm, kSoftmax, kFusedAddRmsNorm };
+enum class RowOp { kLayerNorm, kRmsNorm, kSoftmax, kFusedAddRmsNorm, kFusedAddLayerNorm };
+bool adds_residual(RowOp op) { return op == RowOp::kFusedAddRmsNorm || op == RowOp::kFusedAddLayerNorm; }
+bool subtracts_mean(RowOp op) { return op == RowOp::kLayerNorm || op == RowOp::kFusedAddLayerNorm; }
 
 const char* name_of(RowOp op) {
   switch (op) {
     case RowOp::kLayerNorm: return "layer_norm";
     case RowOp::kRmsNorm: return "rms_norm";
     case RowOp::kFusedAddRmsNorm: return "fused_add_rms_norm";
+    case RowOp::kFusedAddLayerNorm: return "fused_add_layer_norm";
     case RowOp::kSoftmax: break;
   }
   return "softmax";
@@ -59,7 +62,7 @@ class RowModel {
     for (int64_t e = 0; e < results_.length; ++e) {
       const int64_t place = (start + e * c_.x_step) % x_.period();
       v[static_cast<size_t>(e)] = decode(c_.dtype, x_(place < 0 ? place + x_.period() : place));
-      if (op_ == RowOp::kFusedAddRmsNorm) v[static_cast<size_t>(e)] *= 2;  // x is the residual too
+      if (adds_residual(op_)) v[static_cast<size_t>(e)] *= 2;  // x is the residual too
     }
     op_ == RowOp::kSoftmax ? softmax(v) : normalise(v);
   }
@@ -85,7 +88,7 @@ class RowModel {
 
   void normalise(const std::vector<long double>& v) {
     const long double n = static_cast<long double>(c_.cols);
-    const long double mean = op_ == RowOp::kLayerNorm ? sum([&](size_t e) { return v[e]; }) / n : 0;
+    const long double mean = subtracts_mean(op_) ? sum([&](size_t e) { return v[e]; }) / n : 0;
     const long double square = sum([&](size_t e) { return (v[e] - mean) * (v[e] - mean); }) / n;
     const long double deviation = std::sqrt(square + static_cast<long double>(kEps));
     for (size_t e = 0; e < v.size(); ++e) {
@@ -96,7 +99,7 @@ class RowModel {
       }
       const int64_t place = static_cast<int64_t>(e);
       y *= decode(HIPOPS_F32, weight_(place));
-      const double more = op_ == RowOp::kLayerNorm ? decode(HIPOPS_F32, bias_(place)) : 0;
+      const double more = subtracts_mean(op_) ? decode(HIPOPS_F32, bias_(place)) : 0;
       // The terms may cancel, so the error is in ULPs of the larger term.
       const double terms = std::max(std::fabs(static_cast<double>(y)), std::fabs(more));
       add(y + static_cast<long double>(more), more == 0 ? 0 : power_of_two_below(terms));
@@ -124,6 +127,8 @@ hipops_status call(RowOp op, const hipops_tensor& y, const hipops_tensor& x, con
   if (op == RowOp::kRmsNorm) return hipops_rms_norm(&y, nullptr, &x, weight, kEps, 0, nullptr);
   if (op == RowOp::kFusedAddRmsNorm)
     return hipops_fused_add_rms_norm(&y, nullptr, nullptr, &x, &x, weight, kEps, 0, nullptr);
+  if (op == RowOp::kFusedAddLayerNorm)
+    return hipops_fused_add_layer_norm(&y, nullptr, nullptr, nullptr, &x, &x, weight, bias, kEps, 0, nullptr);
   return hipops_softmax(&y, &x, nullptr);
 }
 
@@ -192,9 +197,9 @@ void add_row_cases(int64_t giant, std::vector<LargeCase>* cases) {
       {"many_rows", f32, giant / 1024 + 3, 1024, 61},
       {"many_rows", f64, half / 128 + 1, 128, 509},
   };
-  for (const RowOp op : {RowOp::kLayerNorm, RowOp::kRmsNorm, RowOp::kSoftmax, RowOp::kFusedAddRmsNorm}) {
+  for (const RowOp op : {RowOp::kLayerNorm, RowOp::kRmsNorm, RowOp::kSoftmax, RowOp::kFusedAddRmsNorm, RowOp::kFusedAddLayerNorm}) {
     const auto add = [&](const RowsCase& c) {
-      if (op == RowOp::kFusedAddRmsNorm && c.dtype == f64) return;
+      if (adds_residual(op) && c.dtype == f64) return;
       RowsCase of_op = c;
       if (op == RowOp::kSoftmax) of_op.weighted = false;
       cases->push_back({name_of(op), c.dtype, large_name(c.name, c.dtype), {c.rows, c.cols},

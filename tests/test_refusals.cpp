@@ -12,8 +12,9 @@ namespace {
 
 using Ops = std::vector<std::string>;
 
-const Ops kRowOps = {"layer_norm", "rms_norm", "fused_add_rms_norm", "softmax"},
-          kNorms = {"layer_norm", "rms_norm", "fused_add_rms_norm"}, kRopes = {"rope", "rope_i", "rope_thd"},
+const Ops kFused = {"fused_add_rms_norm", "fused_add_layer_norm"}, kCentred = {"layer_norm", "fused_add_layer_norm"},
+          kRowOps = {"layer_norm", "rms_norm", "fused_add_rms_norm", "fused_add_layer_norm", "softmax"},
+          kNorms = {"layer_norm", "rms_norm", "fused_add_rms_norm", "fused_add_layer_norm"}, kRopes = {"rope", "rope_i", "rope_thd"},
           kTakes = {"gather", "index_select"}, kScatters = {"scatter", "scatter_add"},
           kIndexOps = {"gather", "index_select", "scatter", "scatter_add", "index_add"},
           kUpsamples = {"upsample_nearest1d", "upsample_nearest2d"};
@@ -65,13 +66,13 @@ void check_rows() {
     const std::string message = std::string("x.dtype is ") + dtype_name(type) + ", expected f32, f16, bf16 or f64";
     wrong_dtype({"layer_norm", "rms_norm", "softmax", "rope", "rope_i", "rope_thd"}, message, kAsIs, type);
   }
-  wrong_dtype({"fused_add_rms_norm"}, "x.dtype is f64, expected f32, f16 or bf16", kAsIs, HIPOPS_F64);
+  wrong_dtype(kFused, "x.dtype is f64, expected f32, f16 or bf16", kAsIs, HIPOPS_F64);
   invalid(kRowOps, "y overlaps x, expected separate memory or exactly the same view", [](OpCall& c) {
     c["y"].data = c.data("x") + 3 * 8 * 4, c["y"].stride[0] = -8;  // the same memory, the rows backwards
   });
 
   for (const char* weight : {"weight", "bias"}) {
-    const Ops ops = std::string(weight) == "bias" ? Ops{"layer_norm"} : kNorms;
+    const Ops ops = std::string(weight) == "bias" ? kCentred : kNorms;
     const std::string name = weight;
     for (int rank : {0, 2})
       invalid(ops, name + ".rank is " + std::to_string(rank) + ", expected 1",
@@ -89,22 +90,22 @@ void check_rows() {
           [&, other = other](OpCall& c) { c[name].dtype = other; }, dtype);
   }
   wrong_dtype(
-      {"layer_norm"}, "bias.dtype is f32, expected bf16 (weight.dtype)",
+      kCentred, "bias.dtype is f32, expected bf16 (weight.dtype)",
       [](OpCall& c) { c["bias"] = view_of(1 << 20, HIPOPS_F32, {8}); }, HIPOPS_BF16);
-  invalid({"layer_norm"}, "bias.shape[0] is 9, expected 8 (x.shape[1])",
+  invalid(kCentred, "bias.shape[0] is 9, expected 8 (x.shape[1])",
           [](OpCall& c) { c.leave_out("weight"), set_size(c["bias"], 0, 9); });
 
-  invalid({"fused_add_rms_norm"}, "residual.shape[1] is 7, expected 8 (x.shape[1])",
+  invalid(kFused, "residual.shape[1] is 7, expected 8 (x.shape[1])",
           [](OpCall& c) { set_size(c["residual"], 1, 7); });
-  invalid({"fused_add_rms_norm"}, "residual_out.shape[0] is 3, expected 4 (x.shape[0])",
+  invalid(kFused, "residual_out.shape[0] is 3, expected 4 (x.shape[0])",
           [](OpCall& c) { set_size(c["residual_out"], 0, 3); });
-  invalid({"fused_add_rms_norm"}, "residual_out overlaps y, expected separate memory",
+  invalid(kFused, "residual_out overlaps y, expected separate memory",
           [](OpCall& c) { c["residual_out"] = c["y"]; });
-  wrong_dtype({"fused_add_rms_norm"}, "residual.dtype is f16, expected f32 (x.dtype)",
+  wrong_dtype(kFused, "residual.dtype is f16, expected f32 (x.dtype)",
               [](OpCall& c) { c["residual"].dtype = HIPOPS_F16; });
 
   for (const char* scalar : {"mean", "rstd"}) {
-    const Ops ops = std::string(scalar) == "mean" ? Ops{"layer_norm"} : kNorms;
+    const Ops ops = std::string(scalar) == "mean" ? kCentred : kNorms;
     const std::string name = scalar;
     for (int rank : {0, 3})
       invalid(ops, name + ".rank is " + std::to_string(rank) + ", expected 1 to 2",
@@ -118,7 +119,7 @@ void check_rows() {
           ops, name + ".dtype is f16, expected f32 (x.dtype is " + dtype_name(dtype) + ")",
           [&](OpCall& c) { c[name].dtype = HIPOPS_F16; }, dtype);
   }
-  invalid({"layer_norm"}, "mean overlaps rstd, expected separate memory", [](OpCall& c) { c["rstd"].data = c["mean"].data; });
+  invalid(kCentred, "mean overlaps rstd, expected separate memory", [](OpCall& c) { c["rstd"].data = c["mean"].data; });
   wrong_dtype(
       {"layer_norm", "rms_norm"}, "rstd.dtype is f32, expected f64 (x.dtype is f64)",
       [](OpCall& c) { c["rstd"].dtype = HIPOPS_F32; }, HIPOPS_F64);
@@ -155,6 +156,7 @@ void check_rows() {
                       common = "HIPOPS_WEIGHT_PLUS_ONE (0x4) and HIPOPS_ROUND_BEFORE_WEIGHT (0x8)";
     invalid({"rms_norm"}, unknown + common, set);
     invalid({"fused_add_rms_norm"}, unknown + "HIPOPS_ROUND_SUM (0x2), " + common, set);
+    invalid({"fused_add_layer_norm"}, unknown + "HIPOPS_ROUND_SUM (0x2)", set);
   }
 }
 
@@ -338,7 +340,7 @@ void check_upsamples() {
     invalid(kUpsamples, "rule is " + std::to_string(rule) + ", expected a hipops_nearest from 0 to 2",
             [rule](OpCall& c) { c.params["rule"] = rule; });
   for (const char* scalar : {"mean", "rstd"}) {
-    const Ops ops = std::string(scalar) == "mean" ? Ops{"layer_norm"} : kNorms;
+    const Ops ops = std::string(scalar) == "mean" ? kCentred : kNorms;
     const std::string name = scalar;
     for (int rank : {0, 3})
       invalid(ops, name + ".rank is " + std::to_string(rank) + ", expected 1 to 2",
@@ -352,7 +354,7 @@ void check_upsamples() {
           ops, name + ".dtype is f16, expected f32 (x.dtype is " + dtype_name(dtype) + ")",
           [&](OpCall& c) { c[name].dtype = HIPOPS_F16; }, dtype);
   }
-  invalid({"layer_norm"}, "mean overlaps rstd, expected separate memory", [](OpCall& c) { c["rstd"].data = c["mean"].data; });
+  invalid(kCentred, "mean overlaps rstd, expected separate memory", [](OpCall& c) { c["rstd"].data = c["mean"].data; });
   wrong_dtype(
       {"layer_norm", "rms_norm"}, "rstd.dtype is f32, expected f64 (x.dtype is f64)",
       [](OpCall& c) { c["rstd"].dtype = HIPOPS_F32; }, HIPOPS_F64);

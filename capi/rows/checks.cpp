@@ -19,6 +19,33 @@ hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_te
   return check_overlap(out, in, true);
 }
 
+hipops_status check_residual(const char* op, const hipops_tensor* y, const hipops_tensor* residual_out, const hipops_tensor* x,
+                             const hipops_tensor* residual) {
+  const Argument of_y{op, "y", y}, of_x{op, "x", x}, of_residual{op, "residual", residual};
+  if (hipops_status status = check_rows(op, y, x)) return status;
+  if (x->dtype == HIPOPS_F64)
+    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16 or bf16", op, dtype_name(x->dtype));
+  if (hipops_status status = check_tensor(of_residual)) return status;
+  if (hipops_status status = check_same_dtype(of_residual, of_x)) return status;
+  if (hipops_status status = check_same_shape(of_residual, of_x)) return status;
+  if (hipops_status status = check_overlap(of_y, of_residual, true)) return status;
+  if (!residual_out) return HIPOPS_SUCCESS;
+  const Argument of_out{op, "residual_out", residual_out};
+  if (hipops_status status = check_output(of_out)) return status;
+  if (hipops_status status = check_same_dtype(of_out, of_x)) return status;
+  if (hipops_status status = check_same_shape(of_out, of_x)) return status;
+  if (hipops_status status = check_overlap(of_out, of_x, true)) return status;
+  if (hipops_status status = check_overlap(of_out, of_residual, true)) return status;
+  return check_overlap(of_out, of_y, false);
+}
+bool supports_floats_but_f64(hipops_dtype dtype, hipops_dtype second) {
+  return dtype != HIPOPS_F64 && supports_floats(dtype, second);
+}
+
+hipops_status check_apart(const Argument& output, const Argument& other) {
+  return output.tensor && other.tensor ? check_overlap(output, other, false) : HIPOPS_SUCCESS;
+}
+
 hipops_status check_weights(const char* op, const char* name, const hipops_tensor* weights, const hipops_tensor& x,
                             const hipops_tensor& y) {
   if (!weights) return HIPOPS_SUCCESS;
@@ -52,8 +79,8 @@ hipops_status check_row_scalars(std::initializer_list<Argument> scalars, std::in
   for (const Argument& a : scalars)
     for (const auto& list : {others, scalars})
       for (const Argument& other : list)
-        if (a.tensor && other.tensor && &other != &a)
-          if (hipops_status status = check_overlap(a, other, false)) return status;
+        if (&other != &a)
+          if (hipops_status status = check_apart(a, other)) return status;
   return HIPOPS_SUCCESS;
 }
 

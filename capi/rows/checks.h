@@ -11,6 +11,14 @@ namespace hipops {
 // Requires that y and x have one shape, one float dtype, and rank 1 or more. y must not overlap x, unless it is x.
 hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_tensor* x);
 
+// check_rows of an op that adds a residual, and does not support f64. residual_out may be null.
+hipops_status check_residual(const char* op, const hipops_tensor* y, const hipops_tensor* residual_out, const hipops_tensor* x,
+                             const hipops_tensor* residual);
+bool supports_floats_but_f64(hipops_dtype dtype, hipops_dtype second);  // Op::supports, without f64
+
+// Requires that tensors that are not null have no common byte.
+hipops_status check_apart(const Argument& output, const Argument& other);
+
 // Weights may be null. Otherwise they must be 1-D, as long as a row, in x's dtype or f32, and must not overlap y.
 hipops_status check_weights(const char* op, const char* name, const hipops_tensor* weights, const hipops_tensor& x,
                             const hipops_tensor& y);

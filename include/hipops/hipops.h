@@ -173,7 +173,7 @@ static inline hipops_tensor hipops_contiguous(void* data, hipops_dtype dtype, in
 
 /* ---- Normalisation and softmax ------------------------------------------------------------------------------------
  *
- * All work on the last dimension of x. They support rank 1 to 8, and f32, f16, bf16 and f64 (the fused op: not f64). y
+ * All work on the last dimension of x. They support rank 1 to 8, and f32, f16, bf16 and f64 (the fused ops: not f64). y
  * has x's shape and dtype, and may be x itself (the same pointer and strides). Any other overlap of y with an input is
  * refused. weight and bias are 1-D and as long as the last dimension. Both are in x's dtype, or both in f32.
  *
@@ -214,6 +214,15 @@ HIPOPS_API hipops_status hipops_fused_add_rms_norm(const hipops_tensor* y, const
                                                    const hipops_tensor* rstd, const hipops_tensor* x,
                                                    const hipops_tensor* residual, const hipops_tensor* weight,
                                                    double eps, uint32_t flags, void* stream);
+
+/* With h = x + residual: residual_out = h, y = (h - mean(h)) * rstd * weight + bias, where rstd = 1 / sqrt(var(h) + eps).
+ * Tensors, dtypes and overlap are as in fused_add_rms_norm; weight, bias, mean, rstd and eps as in layer_norm. `flags` is
+ * 0 or HIPOPS_ROUND_SUM. */
+HIPOPS_API hipops_status hipops_fused_add_layer_norm(const hipops_tensor* y, const hipops_tensor* residual_out,
+                                                     const hipops_tensor* mean, const hipops_tensor* rstd,
+                                                     const hipops_tensor* x, const hipops_tensor* residual,
+                                                     const hipops_tensor* weight, const hipops_tensor* bias, double eps,
+                                                     uint32_t flags, void* stream);
 
 /* y = exp(x - max(x)) / sum(exp(x - max(x))). A row of -inf only, or with a NaN or +inf, gives NaN. */
 HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);

@@ -169,6 +169,13 @@ HIPOPS_CALL fused_add_rms_norm(const tensor& y, const optional_output& residual_
                                double eps, uint32_t flags = 0, void* stream = nullptr) {
   return check(hipops_fused_add_rms_norm(&y, residual_out.get(), rstd.get(), &x, &residual, weight.get(), eps, flags, stream));
 }
+HIPOPS_CALL fused_add_layer_norm(const tensor& y, const optional_output& residual_out, const optional_output& mean,
+                                 const optional_output& rstd, const const_tensor& x, const const_tensor& residual,
+                                 const optional_tensor& weight, const optional_tensor& bias, double eps,
+                                 uint32_t flags = 0, void* stream = nullptr) {
+  return check(hipops_fused_add_layer_norm(&y, residual_out.get(), mean.get(), rstd.get(), &x, &residual, weight.get(),
+                                           bias.get(), eps, flags, stream));
+}
 HIPOPS_CALL softmax(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_softmax(&y, &x, stream));
 }

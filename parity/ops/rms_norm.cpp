@@ -19,35 +19,16 @@ void expect_rms_norm(Case* test) {
 }
 
 void expect_fused_add_rms_norm(Case* test) {
-  const Operand residual = input_of(*test, "residual");
-  const uint32_t flags = flags_of(*test);
   const Real eps = test->params.at("eps");
-  ExpectedTensor& sums = output_of(test, "residual_out");
   Weighing weighing(test);
   Scalars rstds(test, "rstd", 4);
-  sums.values.resize(static_cast<size_t>(residual.tensor.layout.elements));
   for_each_row(test, [&](std::vector<Real>& row, size_t first) {
-    for (size_t c = 0; c < row.size(); ++c) {
-      // In f32, as the op computes it.
-      row[c] = static_cast<float>(row[c] + static_cast<Real>(residual.value(static_cast<int64_t>(first + c))));
-      sums.values[first + c] = static_cast<double>(row[c]);
-      if (flags & HIPOPS_ROUND_SUM) row[c] = decode(test->dtype, encode(test->dtype, static_cast<double>(row[c])));
-    }
+    add_residual(test, row, first);
     const Real root = std::sqrt(mean_of_squares(row) + eps);
     weighing.weigh(row, root, first);
     rstds.add(1 / root, 0);
   });
   weighing.set_tolerance();
-}
-
-void random_fused_add(RandomCase& m) {
-  const Shape shape = random_rows(m);
-  m.add_x_and_y(shape);
-  m.add_numbers("residual", shape);
-  if (m.choices.one_in(3)) m.add_weight("weight", m.weight_dtype(), {shape.back()});
-  m.add_output("residual_out", random_layout(m.choices, m.test.dtype, shape, Use::kOutput));
-  m.pick_params();
-  add_scalars(m, shape);
 }
 
 }  // namespace
@@ -81,7 +62,7 @@ OpEntry describe_fused_add_rms_norm() {
                  a.real("eps"), a.flags(), a.stream());
   };
   op.in_place = op.by_rows = true;
-  op.random_case = random_fused_add;
+  op.random_case = random_residual_case;
   op.reference = expect_fused_add_rms_norm;
   op.large_cases = large::add_row_cases;
   return op;

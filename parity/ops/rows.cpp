@@ -44,15 +44,20 @@ Shape random_rows(RandomCase& m) {
   return shape;
 }
 
-void random_row_case(RandomCase& m) {
-  const Shape shape = random_rows(m);
-  m.add_x_and_y(shape);
-  hipops_dtype dtype = HIPOPS_NONE;  // all weights have one dtype
+// All weights have one dtype.
+static void add_weights(RandomCase& m, int64_t columns) {
+  hipops_dtype dtype = HIPOPS_NONE;
   for (const TensorSpec& input : m.op.inputs) {
     if (input.role != Role::kWeight) continue;
     if (dtype == HIPOPS_NONE) dtype = m.weight_dtype();
-    if (!m.choices.one_in(3)) m.add_weight(input.name, dtype, {shape.back()});
+    if (!m.choices.one_in(3)) m.add_weight(input.name, dtype, {columns});
   }
+}
+
+void random_row_case(RandomCase& m) {
+  const Shape shape = random_rows(m);
+  m.add_x_and_y(shape);
+  add_weights(m, shape.back());
   m.pick_params();
   add_scalars(m, shape);
 }
@@ -65,6 +70,26 @@ void add_scalars(RandomCase& m, const Shape& x) {
     if (shape.empty() || m.choices.one_in(2)) shape.push_back(1);
     m.add_output(output.name, random_layout(m.choices, scalar_dtype(m.test.dtype), shape, Use::kOutput));
   }
+}
+
+void add_residual(Case* test, std::vector<Real>& row, size_t first) {
+  const Operand residual = input_of(*test, "residual");
+  ExpectedTensor* sums = find_output(test, "residual_out");
+  for (size_t c = 0; c < row.size(); ++c) {
+    row[c] = static_cast<float>(row[c] + static_cast<Real>(residual.value(static_cast<int64_t>(first + c))));
+    if (sums != nullptr) sums->values.push_back(static_cast<double>(row[c]));
+    if (flags_of(*test) & HIPOPS_ROUND_SUM) row[c] = decode(test->dtype, encode(test->dtype, static_cast<double>(row[c])));
+  }
+}
+
+void random_residual_case(RandomCase& m) {
+  const Shape shape = random_rows(m);
+  m.add_x_and_y(shape);
+  m.add_numbers("residual", shape);
+  add_weights(m, shape.back());
+  m.add_output("residual_out", random_layout(m.choices, m.test.dtype, shape, Use::kOutput));
+  m.pick_params();
+  add_scalars(m, shape);
 }
 
 Wide sum(const std::vector<Real>& terms) {

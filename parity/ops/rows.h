@@ -42,6 +42,10 @@ void for_each_row(Case* test, Work work) {
 Wide sum(const std::vector<Real>& terms);
 Real mean_of_squares(const std::vector<Real>& terms);
 
+// Replaces a row of x by h, the sum of x and the residual, in f32 as the ops compute it. Sets residual_out.
+void add_residual(Case* test, std::vector<Real>& row, size_t first);
+void random_residual_case(RandomCase& m);
+
 // Sets the scalar of each row, if the case has it. f16 and bf16 sums cancel: the statistics then have fewer digits.
 class Scalars {
  public:

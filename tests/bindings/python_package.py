@@ -117,6 +117,12 @@ total = wide + residual
 expect_close("fused_add_rms_norm", y, total / np.sqrt(np.square(total).mean(-1, keepdims=True) + 1e-5) * weight)
 expect_close("its sum", h, total)
 expect_close("its rstd", hipops.fused_add_rms_norm(x, residual, statistics=True)[2], 1 / np.sqrt(np.square(total).mean(-1, keepdims=True) + 1e-5))
+y, h, of_mean, rstd = hipops.fused_add_layer_norm(x, residual, weight, bias, statistics=True)
+deviation = np.sqrt(total.var(-1, keepdims=True) + 1e-5)
+expect_close("fused_add_layer_norm", y, (total - total.mean(-1, keepdims=True)) / deviation * weight + bias)
+expect_close("its sum", h, total)
+expect_close("its mean", of_mean, total.mean(-1, keepdims=True))
+expect_close("its rstd", rstd, 1 / deviation)
 gate, up = np.minimum(wide[:, 0::2], 0.5), np.clip(wide[:, 1::2], -0.5, 0.5)
 expect_close("activation_and_mul", hipops.activation_and_mul(x[:, 0::2], x[:, 1::2], "swish", 0.5, 1.702, True),
              gate / (1 + np.exp(-1.702 * gate)) * (up + 1))

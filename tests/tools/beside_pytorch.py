@@ -33,13 +33,13 @@ def softmax(torch, hipops, x):
 
 def layer_norm(torch, hipops, x):
     y, w, b = torch.empty_like(x), torch.rand(x.shape[-1], device="cuda"), torch.rand(x.shape[-1], device="cuda")
-    return ("layer_norm", hipops.bind("layer_norm", y, x, w, b, 1e-5), y,
+    return ("layer_norm", hipops.bind("layer_norm", y, None, None, x, w, b, 1e-5), y,
             lambda: torch.nn.functional.layer_norm(x, x.shape[-1:], w, b, 1e-5), 1e-5)
 
 
 def rms_norm(torch, hipops, x):
     y, w = torch.empty_like(x), torch.rand(x.shape[-1], device="cuda")
-    return ("rms_norm", hipops.bind("rms_norm", y, x, w, 1e-5), y,
+    return ("rms_norm", hipops.bind("rms_norm", y, None, x, w, 1e-5, 0), y,
             lambda: x / (x.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * w, 1e-5)
 
 

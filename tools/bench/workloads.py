@@ -24,8 +24,8 @@ def norm(op, dtype, rows, cols):
     y = torch.empty_like(x)
     moved = 2 * x.numel() * x.element_size()
     peers = {
-        "rms_norm": (lambda x, w, b: F.rms_norm(x, (cols,), w, 1e-5), lambda lib: lib.bind(op, y, x, w, 1e-5, 0)),
-        "layer_norm": (lambda x, w, b: F.layer_norm(x, (cols,), w, b, 1e-5), lambda lib: lib.bind(op, y, x, w, b, 1e-5)),
+        "rms_norm": (lambda x, w, b: F.rms_norm(x, (cols,), w, 1e-5), lambda lib: lib.bind(op, y, None, x, w, 1e-5, 0)),
+        "layer_norm": (lambda x, w, b: F.layer_norm(x, (cols,), w, b, 1e-5), lambda lib: lib.bind(op, y, None, None, x, w, b, 1e-5)),
         "softmax": (lambda x, w, b: torch.softmax(x, -1), lambda lib: lib.bind(op, y, x)),
     }
     peer, ours = peers[op]
@@ -41,7 +41,7 @@ def fused_add(dtype, rows, cols):
         return F.rms_norm(h, (cols,), w, 1e-5), h
 
     return Workload(f"fused_add_rms_norm/{NAMES[dtype]}/{rows}x{cols}", "fused_add_rms_norm", 4 * x.numel() * x.element_size(),
-                    lambda lib: lib.bind("fused_add_rms_norm", y, out, x, residual, w, 1e-5, 0), peer, (x, residual, w), 0.94)
+                    lambda lib: lib.bind("fused_add_rms_norm", y, out, None, x, residual, w, 1e-5, 0), peer, (x, residual, w), 0.94)
 
 
 def gated(dtype, rows, cols, kind="silu", view="halves"):

@@ -101,6 +101,7 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_layer_norm": (c_int32, {"y": TensorPointer, "mean": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "bias": TensorPointer, "eps": c_double, "stream": Memory}),
     "hipops_rms_norm": (c_int32, {"y": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_fused_add_rms_norm": (c_int32, {"y": TensorPointer, "residual_out": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "residual": TensorPointer, "weight": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
+    "hipops_fused_add_layer_norm": (c_int32, {"y": TensorPointer, "residual_out": TensorPointer, "mean": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "residual": TensorPointer, "weight": TensorPointer, "bias": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_softmax": (c_int32, {"y": TensorPointer, "x": TensorPointer, "stream": Memory}),
     "hipops_rope_i": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),
     "hipops_rope": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),

@@ -15,8 +15,8 @@ from ._abi import (DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_
                    Nearest, TensorPointer)
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
-__all__ = ["activation", "activation_and_mul", "fused_add_rms_norm", "gather", "index_add_", "index_select", "layer_norm", "rms_norm", "rope", "rope_i",
-           "rope_thd", "scatter_", "scatter_add_",
+__all__ = ["activation", "activation_and_mul", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_", "index_select", "layer_norm",
+           "rms_norm", "rope", "rope_i", "rope_thd", "scatter_", "scatter_add_",
            "softmax", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
@@ -266,6 +266,18 @@ def fused_add_rms_norm(x: Any, residual: Any, weight: Any = None, eps: float = 1
     rstd = _statistic("fused_add_rms_norm", statistics, x)
     _call("fused_add_rms_norm", x, stream, y=y, residual_out=h, rstd=rstd, x=x, residual=residual, weight=weight, eps=eps, flags=flags)
     return (y, h, rstd) if statistics else (y, h)
+
+
+def fused_add_layer_norm(x: Any, residual: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, round_sum: bool = False, *,
+                         statistics: bool = False, out: Any = None, residual_out: Any = None, stream: Any = None) -> tuple[Any, ...]:
+    """The layer_norm of h = x + residual, and h. round_sum: h is first rounded to its dtype. statistics: returns also mean(h)
+    and rstd."""
+    y, h = _result("fused_add_layer_norm", out, x), _result("fused_add_layer_norm", residual_out, x)
+    mean, rstd = (_statistic("fused_add_layer_norm", statistics, x) for _ in range(2))
+    flags = _flags("fused_add_layer_norm", round_sum=round_sum)
+    _call("fused_add_layer_norm", x, stream, y=y, residual_out=h, mean=mean, rstd=rstd, x=x, residual=residual, weight=weight,
+          bias=bias, eps=eps, flags=flags)
+    return (y, h, mean, rstd) if statistics else (y, h)
 
 
 def softmax(x: Any, *, out: Any = None, stream: Any = None) -> Any:

@@ -211,5 +211,39 @@ struct Normalization {
   static HIPOPS_METHOD C value_of(const W& sum) { return sum.value(); }
 };
 
+// The common functions of ops that norm by mean and variance (an op is explained in row_op.h).
+template <class T, class Args_>
+struct LayerNormOp : RowOp {
+  using Args = Args_;
+  using C = compute_t<T>;
+  using Part = SumAndDeviations<T>;
+  using Largest = typename Choose<sizeof(T) <= 4, Moments<WideSum<C>>, WideSum<C>>::type;
+  using Extremes = NormalizationExtremes<T>;
+  static constexpr int kColumns = 2, kScalars = 2;  // mean, rstd
+  static HIPOPS_METHOD C absent_column(int i) { return i == 0 ? 1 : 0; }
+
+  template <class View>
+  static HIPOPS_METHOD Part part(const Args& a, const View& view) {
+    const NormTerms<C>& terms = terms_of(reload_arguments(a), C());
+    if constexpr (View::kIsRow) return Part::of(view, terms, terms);
+    else return Part::of(view, terms, terms_of_count<C>(view.elements() > 0 ? view.elements() : 1));
+  }
+  template <class Parts>
+  static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) { return Part::merged(parts); }
+  static HIPOPS_METHOD Normalization<T> finalize(const Args& a, const Part& part) {
+    return Normalization<T>::of(part, terms_of(a, C()));
+  }
+
+  static HIPOPS_METHOD void scalars(const Normalization<T>& row, C (&out)[2]) {
+    out[0] = (row.high + row.low) * inverse_power(row.power);
+    out[1] = row.power * row.scale;
+  }
+  template <int n, int outputs>
+  static HIPOPS_METHOD void apply(const Args&, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n],
+                                  C (&out)[outputs][n]) {
+    row.apply(x, column[0], column[1], out[0]);
+  }
+};
+
 }  // namespace
 }  // namespace hipops

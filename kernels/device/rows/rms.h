@@ -23,6 +23,14 @@ HIPOPS_FN void round_to(C (&v)[n]) {
   for (int i = 0; i < n; ++i) v[i] = C(widen(narrow<T>(v[i])));
 }
 
+// h = x + residual, following a norm's flags.
+template <class T, class C, int n>
+HIPOPS_FN void add_residual(int32_t flags, const C (&in)[2][n], C (&h)[n]) {
+#pragma unroll
+  for (int i = 0; i < n; ++i) h[i] = in[0][i] + in[1][i];
+  if (__builtin_expect(flags & round_sum, 0)) round_to<T>(h);
+}
+
 template <class C>
 struct ScaledSquare {
   C scale;

@@ -42,7 +42,7 @@ def reference(params, inputs):
         limits[~np.isfinite(limits)] = 0.0
     with np.errstate(all="ignore"):
         lost = rstd * (1 + np.square(size * rstd))
-    lost[~np.isfinite(lost)] = 0.0
+    lost = np.where(np.isfinite(lost), lost, 0.0)
     return {"y": Expected(y, None if bias is None else scale, condition), "mean": Expected(mean, size),
             "rstd": Expected(rstd, None, lost)}
 
@@ -156,11 +156,10 @@ def statistics():
     both = {"mean", "rstd"}
     for dtype in rows.DTYPES:
         big = {"f16": 6e4, "bf16": 3e38, "f32": 3e38, "f64": 1e304}[dtype]
-        small = {"f16": 6e-8, "bf16": 1e-30, "f32": 1e-30, "f64": 1e-300}[dtype]
+        small = {"f16": 6e-5, "bf16": 1e-30, "f32": 1e-30, "f64": 1e-300}[dtype]
         for columns in (3, 40, 600, 5000):
-            signs = np.resize([1.0, -1.0, 0.5], (2, columns))
-            for name, size, eps in (("large", big, 1e-5), ("tiny", small, 0.0)):
-                yield case(f"statistics_{name}_{columns}", explicit(dtype, round_to(signs * size, dtype)), eps, scalars=both)
+            for name, size, eps in (("large", big / 4, 1e-5), ("tiny", small, 0.0)):
+                yield case(f"statistics_{name}_{columns}", bell(dtype, (2, columns), size), eps, scalars=both)
             yield case(f"statistics_equal_{columns}", constant(dtype, (2, columns), -3.0), scalars=both)
             yield case(f"statistics_equal_eps_0_{columns}", constant(dtype, (2, columns), -3.0), 0.0, scalars=both)
         spread = {"f32": 1.0, "f64": 1.0, "f16": 4.0, "bf16": 40.0}[dtype]

@@ -244,6 +244,9 @@ _define("layer_norm", "Tensor x, Tensor? weight=None, Tensor? bias=None, float e
 _define("rms_norm", f"Tensor x, Tensor? weight=None, float eps=1e-05, {_FLAGS}", "Tensor", _normed)
 _define("fused_add_rms_norm", f"Tensor x, Tensor residual, Tensor? weight=None, float eps=1e-05, bool round_sum=False, {_FLAGS}",
         "(Tensor, Tensor)", _sum_and_norm)
+_define("fused_add_layer_norm",
+        "Tensor x, Tensor residual, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool round_sum=False",
+        "(Tensor, Tensor)", lambda x, residual, *rest: (x.new_empty(x.shape), _as_elementwise(residual, x)))
 _define("softmax", "Tensor x", "Tensor", _contiguous)
 _define("activation", "Tensor x, str kind, float alpha=1.0", "Tensor", lambda x, *rest: _as_elementwise(x))
 _define("activation_and_mul",

@@ -138,6 +138,8 @@ api! {
     fn hipops_rms_norm(y: *const hipops_tensor, rstd: *const hipops_tensor, x: *const hipops_tensor, weight: *const hipops_tensor, eps: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_fused_add_rms_norm` of hipops.h.
     fn hipops_fused_add_rms_norm(y: *const hipops_tensor, residual_out: *const hipops_tensor, rstd: *const hipops_tensor, x: *const hipops_tensor, residual: *const hipops_tensor, weight: *const hipops_tensor, eps: f64, flags: u32, stream: *mut c_void) -> hipops_status;
+    /// `hipops_fused_add_layer_norm` of hipops.h.
+    fn hipops_fused_add_layer_norm(y: *const hipops_tensor, residual_out: *const hipops_tensor, mean: *const hipops_tensor, rstd: *const hipops_tensor, x: *const hipops_tensor, residual: *const hipops_tensor, weight: *const hipops_tensor, bias: *const hipops_tensor, eps: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_softmax` of hipops.h.
     fn hipops_softmax(y: *const hipops_tensor, x: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_rope_i` of hipops.h.

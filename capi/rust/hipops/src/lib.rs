@@ -545,6 +545,24 @@ pub fn fused_add_rms_norm(
     let (residual_out, rstd) = (raw_mut(residual_out), raw_mut(rstd));
     call!(hipops_fused_add_rms_norm(&y.view.raw, residual_out, rstd, &x.raw, &residual.raw, raw(weight), eps, flags, stream.0))
 }
+/// `hipops_fused_add_layer_norm`
+#[allow(clippy::too_many_arguments)]
+pub fn fused_add_layer_norm(
+    y: &ViewMut<'_>,
+    residual_out: Option<&ViewMut<'_>>,
+    mean: Option<&ViewMut<'_>>,
+    rstd: Option<&ViewMut<'_>>,
+    x: &View<'_>,
+    residual: &View<'_>,
+    weight: Option<&View<'_>>,
+    bias: Option<&View<'_>>,
+    eps: f64,
+    flags: u32,
+    stream: Stream,
+) -> Result<()> {
+    let (out, mean, rstd, weight, bias) = (raw_mut(residual_out), raw_mut(mean), raw_mut(rstd), raw(weight), raw(bias));
+    call!(hipops_fused_add_layer_norm(&y.view.raw, out, mean, rstd, &x.raw, &residual.raw, weight, bias, eps, flags, stream.0))
+}
 /// `hipops_softmax`
 pub fn softmax(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
     call!(hipops_softmax(&y.view.raw, &x.raw, stream.0))
