@@ -109,13 +109,15 @@ def families():
         replaced = hipops.torch.patch(model)
         counts = [sum(c.values()) for c in (replaced.norms, replaced.rotary_embeddings, replaced.residual_adds)]
         expect(f"{name}: {replaced}", all(e in (None, c) for e, c in zip(expected, counts)) and not replaced.left_alone)
+        gates = 0 if name in ("Starcoder2", "GPTNeoX", "Phi") else 2
+        expect(f"{name}: {replaced.gated_activations}", sum(replaced.gated_activations.values()) == gates)
         again = hipops.torch.patch(model)
         expect(f"{name}: again {again}", not again.norms and not again.residual_adds and again.patched_before > counts[0])
         got, ran = counted(model, ids)
         distances = [(t.float() - exact).square().mean().sqrt().item() for t in (own, got)]
         expect(f"{name}: {distances[1]} from float32's logits, its own {distances[0]}", distances[1] < 1.15 * distances[0])
         expect(f"{name}: {ran}", ran["rms_norm"] + ran["layer_norm"] + ran["fused_add_rms_norm"] == counts[0]
-               and ran["fused_add_rms_norm"] == counts[2] and ran["rope"] + ran["rope_i"] >= counts[1])
+               and ran["fused_add_rms_norm"] == counts[2] and ran["rope"] + ran["rope_i"] >= counts[1] and ran["activation_and_mul"] == gates)
         hipops.torch.unpatch(model)
         expect(f"{name}: unpatched it is another", torch.equal(logits(model, ids), own) and classes(model) == before)
         model.float()
@@ -497,6 +499,233 @@ def a_sum_lies_as_its_first_term():
     own, replaced = logits(model, ids), hipops.torch.patch(model)
     got, ran = counted(model, ids)
     expect(f"{replaced}, {ran}", distance(got, own) < 1e-4 and ran["fused_add_rms_norm"] == sum(replaced.residual_adds.values()) == 2)
+
+
+# ---- Gated activations
+
+def method_of_transformers(function):
+    """patch reads the source of transformers' methods only."""
+    function.__module__ = "transformers.models.test"
+    return function
+
+
+class Gated(torch.nn.Module):
+    def __init__(self, act):
+        super().__init__()
+        self.act = act
+
+    @method_of_transformers
+    def forward(self, gate, up):
+        return self.act(gate) * up
+
+
+class GatedAfter(Gated):
+    @method_of_transformers
+    def forward(self, gate, up):
+        return up * self.act(gate)
+
+
+def beside_own_gate(module, *given):
+    """How far the patched module is from its own result, for results up to 1; the report; and the calls of activation_and_mul."""
+    with torch.no_grad():
+        own = module(*given)
+        replaced = hipops.torch.patch(module)
+        with Counted() as ops:
+            got = module(*given)
+    expect(f"{got.dtype}, {got.shape}, {got.stride()}: own {own.shape}, {own.stride()}",
+           (got.dtype, got.shape, got.stride()) == (own.dtype, own.shape, own.stride()))
+    return distance(got, own) / max(1.0, own.abs().max().item()), replaced, ops.counts["activation_and_mul"]
+
+
+@check
+def activations():
+    """Activations of transformers are replaced if the op has them."""
+    has = {"gelu", "gelu_accurate", "gelu_fast", "gelu_new", "gelu_python", "gelu_python_tanh", "gelu_pytorch_tanh", "quick_gelu", "relu",
+           "relu2", "sigmoid", "silu", "swish", "tanh"}
+    for name in transformers.activations.ACT2CLS:
+        for dtype in (torch.float32, torch.float16, torch.bfloat16):
+            act = transformers.activations.ACT2FN[name].to(device, dtype)
+            gate, up = (normal(5, 130, dtype=dtype) * 6).chunk(2, -1)
+            off, replaced, calls = beside_own_gate(Gated(act).eval(), gate, up)
+            expect(f"{name}, {dtype}: off by {off}, {calls} calls: {replaced}", off < 4 * torch.finfo(dtype).eps and calls == (name in has) and not replaced.left_alone)
+
+
+@check
+def other_activations():
+    class InTraining(torch.nn.SiLU):
+        def forward(self, x):
+            return super().forward(x) * (2 if self.training else 1)
+
+    class OfImages(torch.nn.SiLU):
+        def forward(self, x):
+            return x if x.dim() == 4 else super().forward(x)
+
+    class Weighted(torch.nn.SiLU):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.ones(1, device=device))
+
+        def forward(self, x):
+            return super().forward(x) * self.weight
+
+    class InSingle(torch.nn.SiLU):
+        def forward(self, x):
+            return super().forward(x) if x.dtype == torch.float32 else x
+
+    for act in (InTraining(), OfImages(), Weighted(), torch.nn.Dropout(0.0), torch.nn.Identity(), torch.nn.Sequential(torch.nn.SiLU())):
+        for is_training in (False, True):
+            off, replaced, calls = beside_own_gate(Gated(act).train(is_training), normal(3, 64), normal(3, 64))
+            expect(f"{type(act).__name__}: off by {off}, {replaced}", off == 0 and not calls and not replaced.gated_activations)
+    x = normal(3, 64)
+    for act in (torch.nn.SiLU(inplace=True), torch.nn.ReLU(inplace=True)):
+        off, replaced, calls = beside_own_gate(Gated(act), x, x)
+        expect(f"in place: off by {off}, {replaced}", not calls and not replaced.gated_activations)
+    for dtype, has in ((torch.float32, 1), (torch.bfloat16, 0), (torch.float64, 0)):
+        off, replaced, calls = beside_own_gate(Gated(InSingle()), normal(3, 64, dtype=dtype), normal(3, 64, dtype=dtype))
+        expect(f"{dtype}: off by {off}, {calls} calls", off < 1e-5 and calls == has)
+
+
+@check
+def products_in_a_source():
+    """Python's precedence and order of evaluation are kept. Other expressions than a product of two tensors of
+    one shape are computed as before."""
+    class Products(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.act, self.of, self.order = torch.nn.SiLU(), torch.nn.Linear(8, 8), []
+
+        def seen(self, x, name):
+            self.order.append(name)
+            return x
+
+        @method_of_transformers
+        def forward(self, g, u):
+            text = """self.act(g) * u
+            is not a product here"""
+            a = u / g * self.act(g)
+            b = -self.act(g) * u ** 2 + u - self.act(g) * u / 2
+            c = self.act(g) * self.act(u) * 2  # in one expression
+            d = self.act(*(g,)) * u + self.act(input=g) * u + self.act.forward(g) * u
+            e = self.act(g) * 2 + self.act(g) * u[:1] + self.act(g) * u.double().float()
+            f = self.seen(u, "first") * self.act(self.seen(g, "second"))
+            f = self.act(self.seen(g, "third")) * \
+                self.seen(u, "fourth") + f
+            if text != "self.act(g) * u\n            is not a product here":
+                raise ValueError(text)
+            return torch.stack((a, b, c, d, e, f, (self.act(g).double() * u).float()))
+
+    module = Products().to(device)
+    off, replaced, calls = beside_own_gate(module, normal(5, 64), normal(5, 64))
+    expect(f"off by {off}, {calls} calls, {replaced}", off < 1e-4 and replaced.gated_activations == {"Products": 1} and calls == 6)
+    expect(f"{module.order}", module.order == ["first", "second", "third", "fourth"] * 2)
+
+
+@check
+def lines_of_tracebacks():
+    """A changed method has the line numbers of its source."""
+    gated = Gated(torch.nn.SiLU())
+    lines = []
+    for _ in range(2):
+        try:
+            gated(normal(3, 64), "not a tensor")
+        except TypeError as reason:
+            lines.append([(frame.filename, frame.lineno) for frame in traceback.extract_tb(reason.__traceback__) if frame.line.startswith("return self.act(")])
+        hipops.torch.patch(gated)
+    expect(f"{lines}", lines[0] == lines[1] and len(lines[0]) == 1)
+
+
+@check
+def products_lie_as_before():
+    dense, wide, turned = normal(3, 5, 64), normal(3, 5, 128), normal(5, 3, 64).transpose(0, 1)
+    for gate, up, calls in ((dense, dense, 1), (*wide.chunk(2, -1), 1), (wide[..., ::2], wide[..., 1::2], 1), (turned, dense, 0), (dense, turned, 0),
+                            (turned, turned, 0), (dense[:1].expand(3, 5, 64), dense, 0), (dense[:, :0], dense[:, :0], 1)):
+        for made in (Gated, GatedAfter):
+            module = made(torch.nn.SiLU())
+            with torch.no_grad():
+                own, replaced = module(gate, up), hipops.torch.patch(module)
+                with Counted() as ops:
+                    got = module(gate, up)
+            expect(f"{made.__name__} {gate.stride()}, {up.stride()}: {got.stride()}, own {own.stride()}, {ops.counts}, {replaced}",
+                   got.stride() == own.stride() and torch.allclose(got, own, 1e-5, 1e-5) and ops.counts["activation_and_mul"] == calls)
+
+
+@check
+def activations_that_change():
+    """After patch, another activation is used, and so are hooks and another forward of its class."""
+    model, ids = small()
+    hipops.torch.patch(model)
+    mlp, seen = model.model.layers[0].mlp, []
+    handle = mlp.act_fn.register_forward_hook(lambda *given: seen.append(1))
+    got, ran = counted(model, ids)
+    expect(f"a hook ran {len(seen)} times: {ran}", len(seen) == 1 and ran["activation_and_mul"] == 1)
+    handle.remove()
+    mlp.act_fn.forward = lambda x: x.square()
+    got, ran = counted(model, ids)
+    expect(f"a forward of its own: {ran}", ran["activation_and_mul"] == 1)
+    del mlp.act_fn.forward
+    own, kept = type(mlp.act_fn).__mro__[1], type(mlp.act_fn).__mro__[1].forward
+    own.forward = lambda self, x: x.square()
+    try:
+        other, ran = counted(model, ids)
+    finally:
+        own.forward = kept
+    expect(f"a forward of its class: {ran}", ran["activation_and_mul"] == 0 and distance(other, got) > 0)
+    for act in (torch.nn.ReLU(), torch.nn.functional.relu):
+        del mlp.act_fn
+        mlp.act_fn = act
+        got, ran = counted(model, ids)
+        unpatched = copy.deepcopy(model)
+        hipops.torch.unpatch(unpatched)
+        expect(f"{act}: {ran}", ran["activation_and_mul"] == 1 and distance(got, logits(unpatched, ids)) < 1e-4)
+
+
+@check
+def experts():
+    """The function that finds the experts' implementation still runs. A changed limit or alpha is used."""
+    sizes = {"num_local_experts": 4, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 64}
+    for name in ("GptOss", "Mixtral", "Qwen3Moe"):
+        model, ids = small(name, **sizes)
+        modules = [module for module in model.modules() if type(module).__name__ == name + "Experts"]
+        own, forward = logits(model, ids), type(modules[0]).forward
+        replaced = hipops.torch.patch(model)
+        got, ran = counted(model, ids)
+        expect(f"{name}: {replaced}, {ran}", replaced.gated_activations[name + "Experts"] == 2 == ran["activation_and_mul"] and distance(got, own) < 1e-4)
+        expect(f"{name}: another forward", type(modules[0]).forward is forward)
+    gate_up = normal(7, 128) * 20
+    module = small("GptOss", num_hidden_layers=1, **sizes)[0].model.layers[0].mlp.experts
+    own, kept = copy.deepcopy(module), copy.deepcopy(module)
+    kept._apply_gate = own._apply_gate
+    left = hipops.torch.patch(kept).left_alone
+    expect(f"{left}", "_apply_gate of its own" in left[""])
+    hipops.torch.patch(module)
+    for changed, calls in (({}, 1), ({"limit": 3.0}, 1), ({"alpha": 0.5}, 1), ({"limit": 0.0}, 0), ({"limit": torch.tensor(2.0, device=device)}, 0)):
+        for one in (module, own):
+            vars(one).update(changed)
+        with torch.no_grad(), Counted() as ops:
+            off = distance(module._apply_gate(gate_up), own._apply_gate(gate_up))
+        expect(f"{changed}: off by {off}, {ops.counts}", off < 1e-4 and ops.counts["activation_and_mul"] == calls)
+
+
+@check
+def experts_without_a_gate():
+    """transformers gives each class of experts the method _apply_gate; these do not call it."""
+    class WithoutGate(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.act_fn, self.has_gate = torch.nn.SiLU(), False
+
+        @method_of_transformers
+        def _apply_gate(self, x):
+            gate, up = x.chunk(2, -1)
+            return self.act_fn(gate) * up
+
+        def forward(self, x):
+            return self.act_fn(x)
+
+    module = WithoutGate()
+    expect(f"{hipops.torch.patch(module)}", not hipops.torch.patch(module).gated_activations and type(module) is WithoutGate)
+    module.has_gate = True
+    expect(f"{hipops.torch.patch(module)}", isinstance(module.act_fn, torch.nn.SiLU) and type(module) is not WithoutGate)
 
 
 # ---- Weights that are not there

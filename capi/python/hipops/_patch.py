@@ -1,10 +1,11 @@
-"""patch(model) replaces norms, rotary embeddings and residual adds of a transformers model by hipops' ops.
+"""patch(model) replaces norms, rotary embeddings, residual adds and gated activations of a transformers model by hipops' ops.
 
 It changes the classes of modules (see _subclass). Trials decide whether a hipops op can replace a module or a function.
 """
 
 from __future__ import annotations
 
+import ast
 import collections
 import copy
 import dataclasses
@@ -30,13 +31,15 @@ class Replaced:
     norms: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     rotary_embeddings: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     residual_adds: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
+    gated_activations: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     patched_before: int = 0
     left_alone: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def __str__(self) -> str:
         lines = []
         for what, counts in (("norms", self.norms), ("rotary embeddings in", self.rotary_embeddings),
-                             ("residual add and norm in", self.residual_adds)):
+                             ("residual add and norm in", self.residual_adds),
+                             ("activation and product in", self.gated_activations)):
             lines.append(f"{what}: " + (", ".join(f"{count} {name}" for name, count in counts.items()) or "none"))
         if self.patched_before:
             lines.append(f"patched before: {self.patched_before} modules")
@@ -250,53 +253,218 @@ def wrap_rotations(module: Any, kinds: set[str], find: Callable[[Any], Any]) -> 
     return reasons
 
 
-# ---- Residual add, then norm
+# ---- Gated activations
+
+KINDS = ("silu", "gelu_tanh", "gelu", "relu", "relu_squared", "quick_gelu", "sigmoid", "tanh")
+
+
+@dataclasses.dataclass(frozen=True)
+class Gate:
+    """The arguments and dtypes for which activation_and_mul computes the same as a class of activations and a product, or a class's
+    _apply_gate."""
+
+    kind: str
+    alpha: str | float = 1.0  # the name of the module's attribute, or a number
+    limit: str | float = 0.0
+    up_plus_one: bool = False
+    is_interleaved: bool = False
+    dtypes: frozenset[torch.dtype] = frozenset(layers.DTYPES)
+
+    def call(self, module: Any, x: Any, up: Any) -> Any:
+        """Returns the activation of x, times up. Returns None if the op cannot compute it."""
+        limit, alpha = (getattr(module, each) if isinstance(each, str) else each for each in (self.limit, self.alpha))
+        if type(limit) not in (int, float) or type(alpha) not in (int, float) or not limit >= 0 or (limit == 0 and self.limit):
+            return None
+        if not layers.add_acts_on(x, up) or x.dtype not in self.dtypes or not layers.is_in_order(x) or not layers.is_in_order(up):
+            return None
+        return torch.ops.hipops.activation_and_mul(x, up, self.kind, limit, alpha, self.up_plus_one)
+
+    def call_whole(self, module: Any, whole: torch.Tensor) -> Any:
+        """call, for the columns of one tensor."""
+        half = whole.shape[-1] // 2
+        parts = (slice(None, None, 2), slice(1, None, 2)) if self.is_interleaved else (slice(half), slice(half, None))
+        return self.call(module, *(whole[..., part] for part in parts))
+
+
+def run_own(own: Any, self: Any, *given: Any, **named: Any) -> Any:
+    """The forward of an activation that is marked with a Gate. A product that calls it may run hipops instead."""
+    return own.forward(self, *given, **named)
+
+
+def run_gate(own: Any, self: Any, *given: Any, **named: Any) -> Any:
+    """The _apply_gate of a module of experts, whose own class is `own`."""
+    is_plain = len(given) == 1 and not named and isinstance(given[0], torch.Tensor) and given[0].dim() > 0
+    result = self._hipops.call_whole(self, given[0]) if is_plain else None
+    return own._apply_gate(self, *given, **named) if result is None else result
+
+
+def find_gate(module: Any, method: str, device: torch.device) -> Gate | str:
+    """Compares the product with an activation, or the class's _apply_gate, with each kind and flag, on random rows."""
+    own: Any = type(module)
+    if list(module.children()) or list(module.buffers()) or (method == "forward" and list(module.parameters())):
+        return "it has weights, buffers or children"
+    random = torch.Generator(device).manual_seed(1)
+    numbers = {name: value for name, value in vars(module).items() if type(value) in (int, float) and name.endswith(("limit", "alpha"))}
+    bare = copy.copy(module)
+    bare._parameters = {}
+
+    def trial(dtype: torch.dtype, factor: float) -> Any:
+        """Sets other numbers. Returns small, usual and large rows, and the result of the class for them."""
+        for name, value in numbers.items():
+            setattr(bare, name, value * factor)
+        scale = torch.tensor([0.1, 1.0, 30.0], device=device)[:, None, None]
+        whole = torch.randn((3, 4, 128), generator=random, device=device) * scale
+        if method == "forward":
+            whole[..., 64:] /= scale
+        whole = whole.to(dtype)
+        results = []
+        for shape, bare.training in (((3, 4, 128), False), ((12, 128), False), ((3, 2, 2, 128), True)):
+            x = whole.view(shape).clone()
+            gate, up = x.chunk(2, -1)
+            results.append((own.forward(bare, gate) * up if method == "forward" else own._apply_gate(bare, x)).view(3, 4, 64))
+            if not torch.equal(x.view(whole.shape), whole) or not torch.equal(results[0], results[-1]):
+                raise ValueError("it changes its argument, or depends on the number of dimensions or on training")
+        return whole, results[0]
+
+    ways = [Gate(kind) for kind in KINDS]
+    if method != "forward":
+        limits, alphas = ([name for name in numbers if name.endswith(end)] for end in ("limit", "alpha"))
+        kinds: list[Any] = [*((kind, 1.0) for kind in KINDS), *(("swish", alpha) for alpha in alphas)]
+        ways = [Gate(kind, alpha, limit, plus_one, is_interleaved) for (kind, alpha), limit, plus_one, is_interleaved
+                in itertools.product(kinds, (0.0, *limits), (False, True), (False, True))]
+    for dtype, factor in zip(layers.DTYPES, (2.0, 0.5, 0.25)):
+        whole, expected = trial(dtype, factor)
+        near = [is_near(way.call_whole(bare, whole), expected) for way in ways]
+        if dtype == torch.float32:
+            ways = [way for way, is_right in zip(ways, near) if is_right]
+        else:
+            ways = [way if is_right else dataclasses.replace(way, dtypes=way.dtypes - {dtype}) for way, is_right in zip(ways, near)]
+    return ways[0] if ways else "it computes something else"
+
+
+# ---- Expressions and statements that one op computes
+
+def acting(module: Any, kind: type) -> Any:
+    """The Norm or Gate that was found for the module. None if the module has hooks, or another forward by now."""
+    how: Any = getattr(type(module), "_hipops", None)
+    if not isinstance(how, kind) or "forward" in module.__dict__ or not module._hipops_is_current():
+        return None
+    hooks = (module._forward_hooks, module._forward_pre_hooks, torch_module._global_forward_hooks, torch_module._global_forward_pre_hooks)
+    return None if any(hooks) else how
+
 
 def add_and_norm(norm: Any, first: Any, second: Any) -> Any:
     """Returns the norm of first + second, and that sum. One op computes both if `norm` is a replaced norm without hooks.
     Otherwise adds and calls the norm, as in the model's source."""
-    how: Any = getattr(type(norm), "_hipops", None)
-    hooks = norm._forward_hooks or norm._forward_pre_hooks or torch_module._global_forward_hooks or torch_module._global_forward_pre_hooks
-    is_own = not isinstance(how, Norm) or hooks or "forward" in norm.__dict__ or not norm._hipops_is_current()
-    result = None if is_own else how.call(norm, first, second)
+    how = acting(norm, Norm)
+    result = how.call(norm, first, second) if how else None
     if result is None:
         total = first + second
         result = norm(total), total
     return result
 
 
-# Three statements in a row in one block, with comments or blank lines between. The sum is of two products of names, numbers and calls.
-TERM = r"[\w.]+(?:\([\w.]*\))?"
-PRODUCT = rf"{TERM}(?: \* {TERM})*"
-GAP = r"(?:\s*#.*)*\n+"
-ADD_AND_NORM = (rf"(?m)^( +)hidden_states = (?=residual \+|.*\+ residual$)({PRODUCT}) \+ ({PRODUCT})({GAP})"
-                rf"\1residual = hidden_states({GAP})\1hidden_states = self\.(%s)\(hidden_states\)$")
-FUSED = r"\1hidden_states, residual = add_and_norm_by_hipops(self.\6, \2, \3)\4\1pass\5\1pass"  # keeps the number of lines
+def act_and_mul(act: Any, is_first: bool, left: Any, right: Any) -> Any:
+    """Returns act(left) * right, or left * act(right). One op computes it if `act` is marked and without hooks."""
+    how = acting(act, Gate)
+    result = how.call(act, *((left, right) if is_first else (right, left))) if how else None
+    if result is None:
+        result = act(left) * right if is_first else left * act(right)
+    return result
+
+
+def calls_in(product: ast.AST) -> list[tuple[str, str]]:
+    """The attributes `name` for which an expression is self.name(left) * right or left * self.name(right). Each has the call that
+    replaces the expression."""
+    found = []
+    if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+        for is_first, call in ((True, product.left), (False, product.right)):
+            if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
+                continue
+            of, _, name = ast.unparse(call.func).partition(".")
+            if of == "self" and name.isidentifier():
+                terms = (call.args[0], product.right) if is_first else (product.left, call.args[0])
+                found.append((name, f"act_and_mul_by_hipops(self.{name}, {is_first}, {', '.join(map(ast.unparse, terms))})"))
+    return found
+
+
+ADD_AND_NORM = r"hidden_states = .+\nresidual = hidden_states\nhidden_states = self\.(\w+)\(hidden_states\)"
+
+
+class Fusing(ast.NodeTransformer):
+    """Changes a syntax tree. A residual add and the norm of it become one call; an activation and its product become one too. `norms`
+    and `acts` are names of attributes of self."""
+
+    def __init__(self, norms: frozenset[str], acts: frozenset[str]) -> None:
+        self.norms, self.acts, self.adds, self.products = norms, acts, 0, 0
+
+    def made(self, text: str, place: ast.stmt | ast.expr) -> Any:
+        statement = ast.parse(text).body[0]
+        for node in ast.walk(statement):
+            ast.copy_location(node, place)  # for tracebacks
+        return statement
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        self.generic_visit(node)
+        for name, text in calls_in(node):
+            if name in self.acts:
+                self.products += 1
+                return self.made(text, node).value
+        return node
+
+    def generic_visit(self, node: ast.AST) -> Any:
+        super().generic_visit(node)
+        for name in ("body", "orelse", "finalbody"):
+            body: Any = getattr(node, name, None)
+            for at in range(len(body) - 3, -1, -1) if isinstance(body, list) else ():
+                three = body[at:at + 3]
+                total = getattr(three[0], "value", None)
+                are_assigned = all(isinstance(each, ast.Assign) for each in three)
+                if not are_assigned or not isinstance(total, ast.BinOp) or not isinstance(total.op, ast.Add):
+                    continue
+                found = re.fullmatch(ADD_AND_NORM, "\n".join(map(ast.unparse, three)))
+                terms = [ast.unparse(total.left), ast.unparse(total.right)]
+                if found and found[1] in self.norms and "residual" in terms:
+                    text = f"hidden_states, residual = add_and_norm_by_hipops(self.{found[1]}, {', '.join(terms)})"
+                    body[at:at + 3] = [self.made(text, three[0])]
+                    self.adds += 1
+        return node
 
 
 @functools.lru_cache(None)
-def fused(forward: Any, norms: frozenset[str]) -> Callable[..., Any] | None:
-    """Compiles a forward whose source has FUSED in place of each ADD_AND_NORM with a norm of `norms`. Returns None if there is none.
-    The new function has the globals of the module of the old one, and the same line numbers for tracebacks."""
-    forward = inspect.unwrap(forward)
-    source = inspect.getsource(forward)
-    changed = re.sub(ADD_AND_NORM % "|".join(norms), FUSED, source)
-    if changed == source or forward.__closure__:
-        return None
-    indent = source[:len(source) - len(source.lstrip())]
-    text = f"def make(add_and_norm_by_hipops):\n{changed}\n{indent}return {forward.__name__}"
-    scope: dict[str, Any] = {}
-    exec(compile("\n" * (forward.__code__.co_firstlineno - 2) + text, forward.__code__.co_filename, "exec"), forward.__globals__, scope)
-    made = scope["make"](add_and_norm)
-    return lambda own, self, *given, **named: made(self, *given, **named)
+def parsed(wrapped: Any) -> tuple[ast.Module, frozenset[str]]:
+    """The syntax tree of a function that makes the method, and the attributes of self that may be activations of products."""
+    method = inspect.unwrap(wrapped)
+    if (source := inspect.getsource(method)).lstrip()[0] != "@" and method is not wrapped:
+        raise ValueError("its class wraps it")
+    tree = ast.parse(f"def make(add_and_norm_by_hipops, act_and_mul_by_hipops):\n return {method.__name__}")
+    function = ast.parse(("if 1:" if source[0] == " " else "") + "\n" + source).body[0]
+    function = ast.increment_lineno(function.body[0] if isinstance(function, ast.If) else function, method.__code__.co_firstlineno - 2)
+    tree.body[0].body.insert(0, function)  # type: ignore[attr-defined]
+    return tree, frozenset(name for node in ast.walk(tree) for name, _ in calls_in(node))
+
+
+@functools.lru_cache(None)
+def fused(method: Any, norms: frozenset[str], acts: frozenset[str]) -> tuple[Callable[..., Any] | None, int, int]:
+    """Compiles a method whose source Fusing has changed. Returns it with the numbers of adds and products, or None. The new function
+    has the globals of the module of the old one, and the same line numbers for tracebacks."""
+    fusing, tree = Fusing(norms, acts), copy.deepcopy(parsed(method)[0])
+    fusing.visit(tree)
+    own, scope = inspect.unwrap(method), {}  # type: Any, dict[str, Any]
+    if own.__closure__ or not (fusing.adds or fusing.products):
+        return None, 0, 0
+    exec(compile(tree, own.__code__.co_filename, "exec"), own.__globals__, scope)
+    made = scope["make"](add_and_norm, act_and_mul)
+    return lambda own, self, *given, **named: made(self, *given, **named), fusing.adds, fusing.products
 
 
 def patch(model: torch.nn.Module) -> Replaced:
-    """Replaces norms, rotary embeddings and residual adds of this transformers model by hipops' ops, and returns a report. The ops run
-    if no gradient is required, for example under torch.no_grad(). Otherwise the model's own functions run.
+    """Replaces norms, rotary embeddings, residual adds and gated activations of this transformers model by hipops' ops, and returns a
+    report. The ops run if no gradient is required, for example under torch.no_grad(). Otherwise the model's own functions run.
 
-    A norm or rotary embedding is replaced if a trial shows that a hipops op computes the same. A residual add and the norm after it
-    become one op if the two are adjacent in the source of a layer."""
+    A norm, rotary embedding or activation is replaced if a trial shows that a hipops op computes the same. A residual add and the norm
+    after it become one op if the two are adjacent in the source of a layer. An activation and a product become one op if the source has
+    them in one expression."""
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"patch: model is a {type(model).__name__}, expected a torch.nn.Module")
     backend = backend_in_use()
@@ -312,16 +480,48 @@ def patch(model: torch.nn.Module) -> Replaced:
     find_rotation_once = functools.lru_cache(None)(functools.partial(find_rotation, device=device))
     kinds: set[str] = set()
     norms: dict[Any, Norm | str] = {}
+    gates: dict[Any, Gate | str] = {}
 
-    def replace(name: str, module: Any, how: Any, run: Callable[..., Any]) -> bool:
+    def replace(name: str, module: Any, how: Any, run: Callable[..., Any], method: str = "forward") -> bool:
         """Changes the module's class, unless `how` is a reason not to."""
         own: Any = type(module)
-        reason = how if isinstance(how, str) else "it has a forward of its own, as by a wrapper" if "forward" in module.__dict__ else None
+        reason = how if isinstance(how, str) else f"it has a {method} of its own, as by a wrapper" if method in module.__dict__ else None
         if reason is not None:
             replaced.left_alone[name] = f"{own.__name__}: {reason}"
         else:
-            module.__class__ = subclass(own, own.forward, how, run)
+            module.__class__ = subclass(own, method, how, run)
         return reason is None
+
+    def gate_of(module: Any, method: str) -> Gate | str:
+        key = type(module), method, state_key(module)
+        gates[key] = gates[key] if key in gates else tried(find_gate, module, method, device)
+        return gates[key]
+
+    def fuse(name: str, module: Any, method: str) -> bool:
+        """Replaces a method of the module by one that calls hipops for adds and norms, and for activations and products."""
+        known: Any = getattr(type(module), method, None)
+        if known is None or not inspect.unwrap(known).__module__.startswith("transformers."):
+            return False
+        found, children = tried(parsed, known), dict(module.named_children())
+        if isinstance(found, str):
+            return False
+        marks = {child_name: getattr(type(child), "_hipops", None) for child_name, child in children.items()}
+        for child_name in found[1] & children.keys():
+            child = children[child_name]
+            if marks[child_name] is None and "forward" not in child.__dict__:
+                marks[child_name] = gate_of(child, "forward")
+        norm_names = frozenset(child_name for child_name, how in marks.items() if isinstance(how, Norm) and how.op == "rms_norm")
+        acts = frozenset(child_name for child_name in found[1] if isinstance(marks.get(child_name), Gate))
+        result = tried(fused, known, norm_names, acts) if norm_names or acts else None
+        if not isinstance(result, tuple) or not result[0] or not replace(name, module, (norm_names, acts), result[0], method):
+            return False
+        for child_name in acts:
+            if own_class(type(children[child_name])) is type(children[child_name]):
+                replace(child_name, children[child_name], marks[child_name], run_own)
+        own_name = own_class(type(module)).__name__
+        replaced.residual_adds.update([own_name] * (result[1] > 0))
+        replaced.gated_activations.update([own_name] * (result[2] > 0))
+        return True
 
     for name, module in modules:
         own: Any = type(module)
@@ -341,10 +541,10 @@ def patch(model: torch.nn.Module) -> Replaced:
             replaced.left_alone[name] = f"{own.__name__}: {next(filter(None, reasons))}"
         elif reasons:
             replaced.rotary_embeddings[own.__name__] += 1
-        names = frozenset(child_name for child_name, child in module.named_children()
-                          if isinstance(how := getattr(type(child), "_hipops", None), Norm) and how.op == "rms_norm")
-        if names and inspect.unwrap(own.forward).__module__.startswith("transformers.models."):
-            run = tried(fused, own.forward, names)
-            if callable(run) and replace(name, module, names, run):
-                replaced.residual_adds[own.__name__] += 1
+        has_gate = hasattr(own, "_apply_gate") and getattr(module, "has_gate", True)
+        if (has_gate and fuse(name, module, "_apply_gate")) or fuse(name, module, "forward") or not has_gate:
+            continue
+        gate = gate_of(module, "_apply_gate")
+        if isinstance(gate, Gate) and replace(name, module, gate, run_gate, "_apply_gate"):
+            replaced.gated_activations[own.__name__] += 1
     return replaced

@@ -13,20 +13,21 @@ from typing import Any
 import torch
 
 
-def subclass(own: Any, known: Callable[..., Any], how: Any, run: Callable[..., Any]) -> type:
-    """Returns the subclass of `own` whose forward is run(own, module, ...). Equal arguments give the same class, which `own` holds.
+def subclass(own: Any, method: str, how: Any, run: Callable[..., Any]) -> type:
+    """Returns the subclass of `own` whose `method` is run(own, module, ...). Equal arguments give the same class, which `own` holds.
 
-    The module's own forward runs in three cases: under torch.compile; if own.forward is no longer `known`, which was tried; and if a
-    wrapper still calls the subclass's forward after unpatch."""
+    The module's own method runs in three cases: under torch.compile; if own's method is no longer the same, which was tried; and if a
+    wrapper still calls the subclass's method after unpatch."""
 
     subclasses: dict[Any, type] = own.__dict__.get("_hipops_subclasses", {})
+    known = getattr(own, method)
     if (known, how, run) in subclasses:
         return subclasses[known, how, run]
 
     @functools.wraps(known)
-    def forward(self: Any, *given: Any, **named: Any) -> Any:
-        if torch.compiler.is_compiling() or own.forward is not known or not isinstance(self, made):
-            return own.forward(self, *given, **named)
+    def replacing(self: Any, *given: Any, **named: Any) -> Any:
+        if torch.compiler.is_compiling() or getattr(own, method) is not known or not isinstance(self, made):
+            return getattr(own, method)(self, *given, **named)
         return run(own, self, *given, **named)
 
     def reduced(self: Any, protocol: Any) -> Any:
@@ -44,7 +45,8 @@ def subclass(own: Any, known: Callable[..., Any], how: Any, run: Callable[..., A
     members = {name: getattr(own, name) for name in ("__module__", "__qualname__", "__doc__")}
     if not hasattr(own, "__deepcopy__"):
         members.update(__copy__=copied, __deepcopy__=copied)
-    members.update(forward=forward, __reduce_ex__=reduced, _hipops=how, _hipops_is_current=staticmethod(lambda: own.forward is known))
+    members.update({method: replacing, "__reduce_ex__": reduced, "_hipops": how})
+    members["_hipops_is_current"] = staticmethod(lambda: getattr(own, method) is known)
     made = type(own.__name__, (own,), members)
     own._hipops_subclasses = {**subclasses, (known, how, run): made}
     return made
