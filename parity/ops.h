@@ -26,6 +26,7 @@ enum class Role {
   kIndex,   // u8, u32, i64, i32 or i16
   kScalar,  // of a row: f64 if the case's dtype is f64, otherwise f32
   kReport,  // a hipops_index_report: i64, of shape [2]
+  kResult,  // an output of the case's dtype or f32
 };
 
 // If an op lists a tensor as an input and as an output, it changes the tensor in place. The input describes the
@@ -109,6 +110,7 @@ struct BenchSpec {
   bool any_view = false;  // x may be a slice or a permutation of its memory
   size_t sizes = 0;       // of y, after "->"; of an op with an index: y's size along dim
   bool sizes_are_optional = false;
+  bool reduces = false;  // the sizes are y's, with 1 for a dimension that is reduced
   // Elements that must move, for given sizes of x and y. NULL: x's size for an input, y's for an output.
   int64_t (*moved)(int64_t x, int64_t y) = nullptr;
 };

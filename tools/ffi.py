@@ -13,8 +13,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADER = ROOT / "include" / "hipops" / "hipops.h"
-ENUMS = ("hipops_status", "hipops_backend", "hipops_dtype", "hipops_nearest", "hipops_activation_kind")
-PREFIXES = {"hipops_backend": "HIPOPS_BACKEND_", "hipops_nearest": "HIPOPS_NEAREST_", "hipops_activation_kind": "HIPOPS_ACTIVATION_"}
+ENUMS = ("hipops_status", "hipops_backend", "hipops_dtype", "hipops_nearest", "hipops_activation_kind", "hipops_reduction")
+PREFIXES = {"hipops_backend": "HIPOPS_BACKEND_", "hipops_nearest": "HIPOPS_NEAREST_", "hipops_activation_kind": "HIPOPS_ACTIVATION_",
+            "hipops_reduction": "HIPOPS_REDUCE_"}
 RUST = {"void*": "*mut c_void", "const void*": "*const c_void", "const char*": "*const c_char", "double": "f64", "int32_t": "i32",
         "uint32_t": "u32", "int64_t": "i64", "int64_t*": "*mut i64", "const hipops_tensor*": "*const hipops_tensor",
         "hipops_index_report*": "*mut hipops_index_report", **{name: name for name in ENUMS}}

@@ -89,4 +89,15 @@ struct UpsampleLimits : MoverLimits {
   static constexpr int64_t kPastPeriodElements = 1 << 30;  // a period and the plane after it fit in 32 bits
 };
 
+struct ReduceLimits {
+  // Rows of fewer bytes that are not whole vectors, and innermost dimensions of fewer bytes if outer dimensions are
+  // reduced, too, have too few vectors for a row's lanes.
+  static constexpr int64_t kLeastRowBytes = 64, kLeastInnerBytes = 4096;
+  // Rows in parts: with fewer rows than this for each unit, blocks share the parts of a row.
+  static constexpr int64_t kRowBlocksAUnit = 8;
+  static constexpr int64_t kMostSplitRows = 8192;   // from here on no device has too few rows
+  static constexpr int64_t kLeastNeighbours = 32;   // lanes with neighbouring results: whole lines of a cache
+  static constexpr int64_t kColumnBlocks = 2048;    // of a reduction of columns: enough for every device
+};
+
 }  // namespace hipops

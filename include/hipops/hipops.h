@@ -227,6 +227,36 @@ HIPOPS_API hipops_status hipops_fused_add_layer_norm(const hipops_tensor* y, con
 /* y = exp(x - max(x)) / sum(exp(x - max(x))). A row of -inf only, or with a NaN or +inf, gives NaN. */
 HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);
 
+/* ---- Reductions ----------------------------------------------------------------------------------------------------
+ *
+ * y = the reduction of x over the dimensions whose bits `dims` has: bit d for dimension d. dims = 1 << (x.rank - 1) is
+ * the last dimension, (1 << x.rank) - 1 are all. y has x's shape without these dimensions, or with size 1 there. x has
+ * rank 0 to 8, and is f32, f16, bf16 or f64. y has x's dtype, or f32 where x is f16 or bf16. y overlaps nothing.
+ *
+ * f16 and bf16 are computed in f32, f64 in f64. The result is rounded once, to nearest even, and a zero is +0. The same
+ * call gives the same bits on every run on one device. A sum is a tree, which shapes, strides and x's alignment to 16 bytes determine. If the
+ * last dimension is reduced and contiguous, its results do not depend on the number of results either, nor on the
+ * workspace. Without the workspace a call with few results and many elements is slower. hipops_prepare and
+ * hipops_supports know the kernels by the name "reduce". */
+
+typedef enum hipops_reduction {
+  HIPOPS_REDUCE_SUM = 0,       /* of no elements: 0 */
+  HIPOPS_REDUCE_MEAN = 1,      /* the sum divided by the number of elements; of no elements: NaN */
+  HIPOPS_REDUCE_MAX = 2,       /* the greatest element, or NaN if there is a NaN; no elements are refused */
+  HIPOPS_REDUCE_MIN = 3,       /* the least element, or NaN if there is a NaN; no elements are refused */
+  HIPOPS_REDUCE_LOGSUMEXP = 4, /* log(sum(exp(x))), where no sum overflows; of no elements, or of -inf only: -inf */
+  HIPOPS_REDUCE_INT32 = 0x7fffffff
+} hipops_reduction;
+
+/* workspace: device memory of at least hipops_reduce_workspace_bytes, 256-byte aligned, or NULL. */
+HIPOPS_API hipops_status hipops_reduce(const hipops_tensor* y, const hipops_tensor* x, hipops_reduction reduction,
+                                       uint32_t dims, void* workspace, int64_t workspace_bytes, void* stream);
+
+/* Sets *bytes to the most bytes of workspace that hipops_reduce needs for these tensors, at any address. Makes the same
+ * checks, but does not read the tensors' data. */
+HIPOPS_API hipops_status hipops_reduce_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
+                                                       hipops_reduction reduction, uint32_t dims, int64_t* bytes);
+
 /* ---- Rotary embedding ---------------------------------------------------------------------------------------------
  *
  * Rotates pairs of elements of x's last dimension, of length d, by angles. The caller passes the cosines and sines.

@@ -269,6 +269,25 @@ HIPOPS_CALL activation_and_mul(const tensor& y, const const_tensor& x, const con
   return check(hipops_activation_and_mul(&y, &x, &up, kind, limit, alpha, flags, stream));
 }
 
+// y = the reduction of x over the dimensions whose bits `dims` has.
+HIPOPS_CALL reduce(const tensor& y, const const_tensor& x, hipops_reduction reduction, uint32_t dims, workspace w = {},
+                   void* stream = nullptr) {
+  return check(hipops_reduce(&y, &x, reduction, dims, w.data, w.bytes, stream));
+}
+#if defined(HIPOPS_RETURNS_STATUS)
+HIPOPS_CALL reduce_workspace(const tensor& y, const const_tensor& x, hipops_reduction reduction, uint32_t dims,
+                             int64_t* bytes) {
+  return check(hipops_reduce_workspace_bytes(&y, &x, reduction, dims, bytes));
+}
+#else
+[[nodiscard]] inline int64_t reduce_workspace(const tensor& y, const const_tensor& x, hipops_reduction reduction,
+                                              uint32_t dims) {
+  int64_t bytes = 0;
+  check(hipops_reduce_workspace_bytes(&y, &x, reduction, dims, &bytes));
+  return bytes;
+}
+#endif
+
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));
 }

@@ -70,6 +70,14 @@ hipops_tensor view_of(const Workload& work, void* data) {
   return view;
 }
 
+// The bits of the dimensions that are reduced.
+double dims_of(const Workload& work) {
+  double dims = 0;
+  for (size_t d = 0; d < work.size.size(); ++d)
+    if (work.size[d] != work.shape[d]) dims += static_cast<double>(1 << d);
+  return dims;
+}
+
 }  // namespace
 
 Memory::Memory(const Device& device, int64_t bytes) : device_(device), bytes_(bytes) {
@@ -114,10 +122,12 @@ Operands::Operands(const Device& device, const Workload& work) : device_(device)
   const parity::OpEntry& op = op_named(work.op);
   arguments_ = parity::usual_arguments(op);
   arguments_.add_param("dim", work.dim);
+  for (const auto& [name, value] : work.params) arguments_.add_param(name, value);
+  if (op.bench.reduces) arguments_.add_param("dims", dims_of(work));
   arguments_.set_stream(device.stream);
   arguments_.add_tensor("x", view_of(work, numbers(element_count(work.shape), work.dtype)));
   for (const parity::TensorSpec& output : op.outputs)
-    if (output.role == parity::Role::kData) add_numbers(output.name, work.dtype, output_shape(work));
+    if (output.role != parity::Role::kReport) add_numbers(output.name, work.dtype, output_shape(work));
   for (const parity::TensorSpec& input : op.inputs) {
     if (arguments_[input.name] != nullptr || input.role == parity::Role::kReport) continue;
     if (input.role != parity::Role::kIndex)

@@ -65,6 +65,11 @@ std::string check_order(const Workload& work) {
 
 std::string check_size(const Workload& work) {
   const parity::BenchSpec& spec = op_named(work.op).bench;
+  if (spec.reduces) {
+    bool is_y = work.size.size() == work.shape.size();
+    for (size_t d = 0; is_y && d < work.size.size(); ++d) is_y = work.size[d] == 1 || work.size[d] == work.shape[d];
+    return is_y ? "" : work.op + " needs \"->\" and y's sizes: of each dimension x's, or 1 if it is reduced";
+  }
   if (work.size.empty() && (spec.sizes == 0 || spec.sizes_are_optional)) return "";
   if (spec.sizes == 0) return work.op + " accepts no sizes after \"->\"";
   if (work.size.empty())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,11 @@ struct Workload {
   std::vector<int64_t> shape;  // of x, or of the memory that strided_copy's x is a view of
   std::vector<Slice> slice;    // strided_copy: x's part of each dimension; empty: all
   std::vector<int> order;      // strided_copy: dimension d of x is order[d] of the memory; empty: memory order
-  std::vector<int64_t> size;   // after "->": y's resized dimensions; of an op with an index: y's size along dim
+  // After "->": y's resized dimensions; of an op with an index: y's size along dim; of a reduction: y's sizes.
+  std::vector<int64_t> size;
   int dim = 0;                 // for ops with an index
   hipops_dtype index = HIPOPS_I64;
+  std::map<std::string, double> params;  // that differ from the usual values of the op's table
 };
 
 // Reads "8x4096", "262144x256->16384", "8x256x128x128->256x256" or "16384x12288[:,4096:8192]" into shape, slice and

@@ -23,6 +23,7 @@ set(hipops_sources
   capi/move/scatter_plan.cpp
   capi/move/take.cpp
   capi/move/take_staged.cpp
+  capi/reduce/plan.cpp
   capi/tensor/tensor.cpp
   capi/move/upsample.cpp
   capi/move/upsample_periods.cpp

@@ -9,10 +9,10 @@ message. If an array cannot be passed, it raises ValueError or TypeError. Nothin
 """
 
 from ._abi import VERSION as __version__
-from ._abi import Backend, Nearest, Status
+from ._abi import Backend, Nearest, Reduction, Status
 from ._library import Error, backend_in_use, init, prepare
 from . import _ops
 from ._ops import *
 
-__all__ = ["Backend", "Error", "Nearest", "Status", "__version__", "backend_in_use", "init", "prepare"]
+__all__ = ["Backend", "Error", "Nearest", "Reduction", "Status", "__version__", "backend_in_use", "init", "prepare"]
 __all__ += _ops.__all__

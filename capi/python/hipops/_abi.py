@@ -80,6 +80,15 @@ class ActivationKind(enum.IntEnum):
     EXP = 16
 
 
+class Reduction(enum.IntEnum):
+    """hipops_reduction."""
+    SUM = 0
+    MEAN = 1
+    MAX = 2
+    MIN = 3
+    LOGSUMEXP = 4
+
+
 class Tensor(Structure):
     """hipops_tensor."""
 
@@ -103,6 +112,8 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_fused_add_rms_norm": (c_int32, {"y": TensorPointer, "residual_out": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "residual": TensorPointer, "weight": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_fused_add_layer_norm": (c_int32, {"y": TensorPointer, "residual_out": TensorPointer, "mean": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "residual": TensorPointer, "weight": TensorPointer, "bias": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_softmax": (c_int32, {"y": TensorPointer, "x": TensorPointer, "stream": Memory}),
+    "hipops_reduce": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
+    "hipops_reduce_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "bytes": POINTER(c_int64)}),
     "hipops_rope_i": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),
     "hipops_rope": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),
     "hipops_rope_thd": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),

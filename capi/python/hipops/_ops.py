@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from . import _arrays, _streams
 from ._abi import (DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_PLUS_ONE, WEIGHT_PLUS_ONE, ActivationKind, Backend, Dtype,
-                   Nearest, TensorPointer)
+                   Nearest, Reduction, TensorPointer)
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
 __all__ = ["activation", "activation_and_mul", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_", "index_select", "layer_norm",
-           "rms_norm", "rope", "rope_i", "rope_thd", "scatter_", "scatter_add_",
+           "reduce", "rms_norm", "rope", "rope_i", "rope_thd", "scatter_", "scatter_add_",
            "softmax", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
@@ -326,8 +326,32 @@ def index_select(x: Any, dim: int, index: Any, *, out: Any = None, report: Any =
     return y
 
 
-def _with_workspace(op: str, y: Any, dim: int, workspace: Any, stream: Any, report: Any, **arguments: Any) -> Any:
-    arguments["dim"] = _dim(op, dim, y, "y")
+def _dims(op: str, dim: Any, rank: int) -> int:
+    """The bits of the dimensions. None: all."""
+    if dim is None:
+        return (1 << rank) - 1
+    dims = [int(_number(op, "dim", ctypes.c_int64, d).value) for d in (dim if isinstance(dim, (list, tuple)) else (dim,))]
+    for d in dims:
+        if not -rank <= d < max(rank, 1):
+            raise ValueError(f"{op}: dim is {d}, expected {-rank} to {rank - 1} (x has {rank} dimensions)")
+    return sum({1 << d % rank for d in dims}) if rank else 0
+
+
+def reduce(x: Any, reduction: str | Reduction, dim: Any = None, keepdim: bool = False, *, out: Any = None, workspace: Any = None,
+           stream: Any = None) -> Any:
+    """The sum, mean, max, min or logsumexp of x over a dimension, several (a tuple) or all. `out` may be of f32, where x is of f16 or bf16."""
+    names: dict[Any, Reduction] = {made.name.lower(): made for made in Reduction}
+    if not isinstance(reduction, (str, int)) or reduction not in names and reduction not in names.values():
+        raise ValueError(f"reduce: reduction is {reduction!r}, expected one of: {', '.join(names)}")
+    shape = _shape("reduce", "x", x)
+    dims = _dims("reduce", dim, len(shape))
+    kept = _flag("reduce", "keepdim", keepdim, 1)
+    made = [1 if dims >> d & 1 else size for d, size in enumerate(shape) if kept or not dims >> d & 1]
+    y = _result("reduce", out, x, tuple(made))
+    return _with_workspace("reduce", y, workspace, stream, x=x, reduction=names.get(reduction, reduction), dims=dims)
+
+
+def _with_workspace(op: str, y: Any, workspace: Any, stream: Any, report: Any = None, **arguments: Any) -> Any:
     if workspace is None:
         size = ctypes.c_int64()
         _call(op + "_workspace_bytes", y, stream, y=y, bytes=size, **arguments)
@@ -342,19 +366,19 @@ def scatter_(y: Any, dim: int, index: Any, src: Any, deterministic: bool = False
              stream: Any = None) -> Any:
     """y[index[i, j], j] = src[i, j] for dim 0, in place. deterministic: if an index repeats, y gets its last source."""
     flags = _flags("scatter", deterministic=deterministic)
-    return _with_workspace("scatter", y, dim, workspace, stream, report, x=src, index=index, flags=flags)
+    return _with_workspace("scatter", y, workspace, stream, report, dim=_dim("scatter", dim, y, "y"), x=src, index=index, flags=flags)
 
 
 def scatter_add_(y: Any, dim: int, index: Any, src: Any, deterministic: bool = False, *, workspace: Any = None,
                  report: Any = None, stream: Any = None) -> Any:
     """y[index[i, j], j] += src[i, j] for dim 0, in place. deterministic: the sources are added in order."""
     flags = _flags("scatter_add", deterministic=deterministic)
-    return _with_workspace("scatter_add", y, dim, workspace, stream, report, x=src, index=index, flags=flags)
+    return _with_workspace("scatter_add", y, workspace, stream, report, dim=_dim("scatter_add", dim, y, "y"), x=src, index=index, flags=flags)
 
 
 def index_add_(y: Any, dim: int, index: Any, source: Any, *, workspace: Any = None, report: Any = None, stream: Any = None) -> Any:
     """y[index[i], j] += source[i, j] for dim 0, in place, in order."""
-    return _with_workspace("index_add", y, dim, workspace, stream, report, x=source, index=index)
+    return _with_workspace("index_add", y, workspace, stream, report, dim=_dim("index_add", dim, y, "y"), x=source, index=index)
 
 
 def _upsample(op: str, x: Any, sizes: tuple[Any, ...], rule: Any, out: Any, stream: Any, **scales: Any) -> Any:

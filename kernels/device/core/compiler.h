@@ -41,6 +41,17 @@ HIPOPS_FN const T& reload_arguments(const T& args) {
 #endif
 }
 
+// clang: the kernel's argument, which is its only one, without a copy. Otherwise a kernel that uses it in more than 300
+// places would copy it to scratch memory first.
+template <class T>
+HIPOPS_FN const T& arguments_in_place(const T& args) {
+#if defined(HIPOPS_AMD)
+  return *(const T*)__builtin_amdgcn_kernarg_segment_ptr();
+#else
+  return args;
+#endif
+}
+
 // nvcc: places the loads of `args` above this call, so they are in flight during the kernel's next wait.
 template <class... T>
 HIPOPS_FN void wait_for_arguments([[maybe_unused]] const T&... args) {

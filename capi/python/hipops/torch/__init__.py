@@ -231,6 +231,11 @@ def _selected(x: torch.Tensor, dim: int, index: torch.Tensor) -> torch.Tensor:
     return x.new_empty(shape)
 
 
+def _reduced(x: torch.Tensor, reduction: str, dim: Any = None, keepdim: bool = False) -> torch.Tensor:
+    dims = range(x.dim()) if dim is None else [d % max(x.dim(), 1) for d in dim]
+    return x.new_empty([1 if d in dims else size for d, size in enumerate(x.shape) if keepdim or d not in dims])
+
+
 def _upsampled(x: torch.Tensor, output_size: Any, *rest: Any) -> torch.Tensor:
     sizes = output_size if isinstance(output_size, (list, tuple)) else (output_size,)
     layout = torch._prims_common.suggest_memory_format(x) if x.dim() == 4 else torch.contiguous_format
@@ -259,6 +264,7 @@ _define("index_select", "Tensor x, int dim, Tensor index", "Tensor", _selected)
 _define("scatter_", _IN_PLACE + "Tensor src, bool deterministic=False", "()", None)
 _define("scatter_add_", _IN_PLACE + "Tensor src, bool deterministic=False", "()", None)
 _define("index_add_", _IN_PLACE + "Tensor source", "()", None)
+_define("reduce", "Tensor x, str reduction, int[]? dim=None, bool keepdim=False", "Tensor", _reduced)
 _define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)

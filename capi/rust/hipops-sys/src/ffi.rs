@@ -10,6 +10,8 @@ pub type hipops_dtype = i32;
 pub type hipops_nearest = i32;
 /// `hipops_activation_kind` of hipops.h.
 pub type hipops_activation_kind = i32;
+/// `hipops_reduction` of hipops.h.
+pub type hipops_reduction = i32;
 /// A value of [`hipops_status`].
 pub const HIPOPS_SUCCESS: hipops_status = 0;
 /// A value of [`hipops_status`].
@@ -100,6 +102,16 @@ pub const HIPOPS_ACTIVATION_ELU: hipops_activation_kind = 14;
 pub const HIPOPS_ACTIVATION_SOFTPLUS: hipops_activation_kind = 15;
 /// A value of [`hipops_activation_kind`].
 pub const HIPOPS_ACTIVATION_EXP: hipops_activation_kind = 16;
+/// A value of [`hipops_reduction`].
+pub const HIPOPS_REDUCE_SUM: hipops_reduction = 0;
+/// A value of [`hipops_reduction`].
+pub const HIPOPS_REDUCE_MEAN: hipops_reduction = 1;
+/// A value of [`hipops_reduction`].
+pub const HIPOPS_REDUCE_MAX: hipops_reduction = 2;
+/// A value of [`hipops_reduction`].
+pub const HIPOPS_REDUCE_MIN: hipops_reduction = 3;
+/// A value of [`hipops_reduction`].
+pub const HIPOPS_REDUCE_LOGSUMEXP: hipops_reduction = 4;
 /// `HIPOPS_VERSION_MAJOR` of hipops.h.
 pub const HIPOPS_VERSION_MAJOR: i32 = 0;
 /// `HIPOPS_VERSION_MINOR` of hipops.h.
@@ -142,6 +154,10 @@ api! {
     fn hipops_fused_add_layer_norm(y: *const hipops_tensor, residual_out: *const hipops_tensor, mean: *const hipops_tensor, rstd: *const hipops_tensor, x: *const hipops_tensor, residual: *const hipops_tensor, weight: *const hipops_tensor, bias: *const hipops_tensor, eps: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_softmax` of hipops.h.
     fn hipops_softmax(y: *const hipops_tensor, x: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
+    /// `hipops_reduce` of hipops.h.
+    fn hipops_reduce(y: *const hipops_tensor, x: *const hipops_tensor, reduction: hipops_reduction, dims: u32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_reduce_workspace_bytes` of hipops.h.
+    fn hipops_reduce_workspace_bytes(y: *const hipops_tensor, x: *const hipops_tensor, reduction: hipops_reduction, dims: u32, bytes: *mut i64) -> hipops_status;
     /// `hipops_rope_i` of hipops.h.
     fn hipops_rope_i(y: *const hipops_tensor, x: *const hipops_tensor, cos: *const hipops_tensor, sin: *const hipops_tensor, positions: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_rope` of hipops.h.

@@ -401,7 +401,7 @@ impl Stream {
     }
 }
 
-/// Memory that scatter, scatter_add and index_add may use while they run. Without it they are slower.
+/// Memory that scatter, scatter_add, index_add and reduce may use while they run. Without it they are slower.
 #[derive(Debug)]
 pub struct Workspace<'a> {
     data: *mut c_void,
@@ -494,6 +494,22 @@ pub enum Activation {
     Elu = sys::HIPOPS_ACTIVATION_ELU,
     Softplus = sys::HIPOPS_ACTIVATION_SOFTPLUS,
     Exp = sys::HIPOPS_ACTIVATION_EXP,
+}
+
+/// The result that [`reduce`] computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Reduction {
+    /// The sum.
+    Sum = sys::HIPOPS_REDUCE_SUM,
+    /// The mean.
+    Mean = sys::HIPOPS_REDUCE_MEAN,
+    /// The greatest element.
+    Max = sys::HIPOPS_REDUCE_MAX,
+    /// The least element.
+    Min = sys::HIPOPS_REDUCE_MIN,
+    /// The logarithm of the sum of exponentials.
+    LogSumExp = sys::HIPOPS_REDUCE_LOGSUMEXP,
 }
 
 fn raw(view: Option<&View<'_>>) -> *const sys::hipops_tensor {
@@ -664,6 +680,23 @@ pub fn scatter_add_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, index: &View<'
 pub fn index_add_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, index: &View<'_>, dim: i32) -> Result<usize> {
     let mut bytes = 0;
     call!(hipops_index_add_workspace_bytes(&y.view.raw, &x.raw, &index.raw, dim, &mut bytes))?;
+    Ok(bytes as usize)
+}
+/// `hipops_reduce`: over the dimensions whose bits `dims` has.
+pub fn reduce(
+    y: &ViewMut<'_>,
+    x: &View<'_>,
+    reduction: Reduction,
+    dims: u32,
+    workspace: Workspace<'_>,
+    stream: Stream,
+) -> Result<()> {
+    call!(hipops_reduce(&y.view.raw, &x.raw, reduction as i32, dims, workspace.data, workspace.bytes, stream.0))
+}
+/// The bytes of workspace for reduce. (`hipops_reduce_workspace_bytes`)
+pub fn reduce_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, reduction: Reduction, dims: u32) -> Result<usize> {
+    let mut bytes = 0;
+    call!(hipops_reduce_workspace_bytes(&y.view.raw, &x.raw, reduction as i32, dims, &mut bytes))?;
     Ok(bytes as usize)
 }
 /// `hipops_upsample_nearest1d`

@@ -1,0 +1,49 @@
+// The contract between the kernels of reductions and their launchers.
+#pragma once
+
+#include "device/core/strided_contract.h"
+
+namespace hipops {
+
+constexpr int kReduceBlock = 256;
+constexpr int kReduceDepth = 8;       // loads of a lane in flight
+constexpr int kShortReduceDepth = 2;  // the same of rows in few lanes
+constexpr int kMostRowLanes = 32;     // lanes of a row, if a block has several rows
+constexpr int64_t kSpanVectors = int64_t{kReduceBlock} * kReduceDepth;  // of a row: a block loads them in one round
+
+// How a result is computed. The kinds of hipops.h differ from these in the sign of x, and in the last step.
+enum ReduceKind : int32_t { kReduceSum, kReduceGreatest, kReduceLogSumExp };
+
+enum ReduceOutput : int32_t { kOutputF32, kOutputF16, kOutputBf16, kOutputF64 };
+
+// A walk over results has these operands.
+enum ReduceOperand { kReduceY, kReduceX, kReduceOperands };
+
+struct ReduceArgs {
+  const void* x;
+  void* y;
+  void* partial;  // partial results: of result r and part p at r * result_step + p * part_step. Null: y is stored
+  Walk<kReduceOperands> results;  // `columns`: of `vector` neighbouring results of x
+  Walk<1> reduced;        // of x: `rows`: the dimensions except the innermost. `columns`: all
+  ReduceKind kind;
+  ReduceOutput output;
+  double count;           // a sum is divided by it: 1, or of a mean the number of reduced elements
+  double sign;            // -1: the least element is computed as the greatest of -x
+  int64_t y_step;         // `columns`: between the results of a vector
+  int64_t units, step;    // of the blocks' loops; the units that all blocks have in a round
+  int64_t result_step, part_step;
+  int64_t parts;          // of each result
+  WideDivisor parts_divisor;
+  int64_t length;         // `rows`: elements of the innermost dimension. `columns`: reduced positions
+  int64_t part_length;    // of `length`
+  int64_t spans;          // `rows`: parts of the innermost dimension
+  WideDivisor spans_divisor;
+  int64_t tiles;          // `columns`: blocks next to each other
+  WideDivisor tiles_divisor;
+  int32_t lanes, rows;    // `rows`: lanes of a row; rows of a block
+  int32_t deep;           // `rows`: lanes load kReduceDepth vectors
+  int32_t result_bits;    // `columns`: 1 << result_bits neighbouring lanes have different results
+  int32_t is_wide;        // `columns`: vectors of 16 bytes
+};
+
+}  // namespace hipops

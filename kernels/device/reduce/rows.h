@@ -1,0 +1,110 @@
+// Reductions of rows: the innermost reduced dimension is contiguous.
+//
+// Up to 32 lanes have a row each, or a block has a row. Lanes load vectors at multiples of 16 bytes, and the elements
+// before and after them. A row that is longer than a round, or has outer dimensions that are reduced too, has parts: a
+// block reduces each part by itself, and then adds the parts. Or different blocks reduce the parts, and `merge` adds
+// them in the same order. So a result's bits depend neither on the grid nor on other results.
+#pragma once
+
+#include "device/core/cache.h"
+#include "device/core/strided.h"
+#include "device/core/unaligned.h"
+#include "device/reduce/kinds.h"
+
+namespace hipops {
+namespace {
+
+// The reduction of a lane's elements of a row's part. `lane` is one of `lanes` lanes: 16 or more, or the part is whole
+// vectors.
+template <class T, class K, int Depth>
+HIPOPS_FN typename K::Lane reduce_part(const ReduceArgs& a, const T* row, int32_t length, int32_t lane, int32_t lanes) {
+  constexpr int kLength = kWideBytes / int(sizeof(T));
+  const int32_t to_vector = (kLength - misalignment(row)) % kLength;
+  const int32_t head = to_vector < length ? to_vector : length;
+  const int32_t vectors = (length - head) / kLength, edges = length - vectors * kLength;
+  typename K::Lane result = K::template identity<typename K::Lane>();
+  if (vectors > 0) {
+    Packed<T, kLength> v[Depth];
+#pragma unroll
+    for (int i = 0; i < Depth; ++i) {
+      const int32_t at = lane + i * lanes;
+      v[i] = load_packed_once<kLength>(row + head + (at < vectors ? at : vectors - 1) * kLength);
+    }
+    issue_before_use(v);
+    if (vectors < Depth * lanes) {
+      const Packed<T, kLength> absent = Packed<T, kLength>::filled(narrow<T>(K::absent(a)));
+#pragma unroll
+      for (int i = 0; i < Depth; ++i)
+        if (lane + i * lanes >= vectors) v[i] = absent;
+    }
+    result = K::template reduce<Depth * kLength>(a, AllElements<T, kLength, Depth>{v});
+  }
+  if (lane < edges) {
+    const T edge = row[lane < head ? lane : lane + vectors * kLength];
+    result = K()(result, K::template reduce<1>(a, OneElement<T>{edge}));
+  }
+  return result;
+}
+
+// All-reduces over the lanes of a row.
+struct ReduceOverRow {
+  Reduce<ReduceRoom, kReduceBlock> over_block;
+  ReduceOverLanes over_lanes;
+  bool has_block;
+  template <class V, class Op>
+  HIPOPS_METHOD V operator()(V v, Op op) { return has_block ? over_block(v, op) : over_lanes(v, op); }
+};
+
+template <class T, class K>
+HIPOPS_FN void reduce_rows(const ReduceArgs& args, const Shared<ReduceRoom>& room) {
+  using Lane = typename K::Lane;
+  using Total = typename K::Total;
+  const Shared<Total> totals = room.as<Total>();
+  const bool has_block = args.lanes > kMostRowLanes;  // a row has the whole block
+  const int32_t lane = int32_t(thread_index()) & (args.lanes - 1);
+  const int32_t row = has_block ? 0 : int32_t(thread_index()) / args.lanes;
+  ReduceOverRow over_row{Reduce<ReduceRoom, kReduceBlock>(args.lanes), ReduceOverLanes(args.lanes), has_block};
+  if (args.partial != nullptr) allow_next_launch();
+
+  for (int64_t first = int64_t(block_index()) * args.rows; first < reload_arguments(args).units;
+       first += reload_arguments(args).step) {
+    const ReduceArgs& a = reload_arguments(args);
+    const bool is_split = a.partial != nullptr;
+    const int64_t unit = first + row;
+    const bool is_live = unit < a.units;
+    const int64_t result = is_split ? divide(is_live ? unit : 0, a.parts, a.parts_divisor) : is_live ? unit : 0;
+    int64_t part = is_split ? unit - result * a.parts : 0;
+    const int64_t end = is_split ? part + 1 : a.parts;
+    const Offsets<kReduceOperands> at = locate(a.results, result);
+    const T* x = static_cast<const T*>(a.x) + at.of[kReduceX];
+    Total total = K::template identity<Total>();
+    for (; part < end; ++part) {
+      Lane value;
+      {
+        const ReduceArgs& a = reload_arguments(args);
+        const int64_t outer = a.spans == 1 ? part : divide(part, a.spans, a.spans_divisor);
+        const int64_t begin = (part - outer * a.spans) * a.part_length;
+        const T* from = x + begin + (a.reduced.count == 1 ? 0 : locate_in_loop(a.reduced, outer).of[0]);
+        const int32_t length = int32_t(a.length - begin < a.part_length ? a.length - begin : a.part_length);
+        value = a.deep ? reduce_part<T, K, kReduceDepth>(a, from, length, lane, a.lanes)
+                       : reduce_part<T, K, kShortReduceDepth>(a, from, length, lane, a.lanes);
+      }
+      value = K::over_row(value, over_row);
+      const ReduceArgs& a = reload_arguments(args);
+      if (a.parts == 1 || a.partial != nullptr) {
+        if (lane == 0 && is_live) store_lane<K>(a, result, part, at.of[kReduceY], value);
+      } else if (uint32_t(part) % kReduceBlock == thread_index()) {
+        total = K::add(total, value);
+      }
+    }
+    if (reload_arguments(args).parts == 1 || reload_arguments(args).partial != nullptr) continue;
+    totals[thread_index()] = total;
+    combine_over_block<K>(totals, kReduceBlock, 1);
+    if (thread_index() == 0)
+      store_lane<K>(reload_arguments(args), result, 0, at.of[kReduceY], K::rounded(totals[0]));
+    barrier();
+  }
+}
+
+}  // namespace
+}  // namespace hipops
