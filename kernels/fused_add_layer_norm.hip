@@ -2,8 +2,8 @@
 // where mean = mean(h) and rstd = 1 / sqrt(mean((h - mean)^2) + eps).
 //
 //   x, residual, y, residual_out   [rows, cols], any strides; f32, f16, bf16, computed in f32 and rounded once
-//   weight, bias                   [cols], each optional, in x's type or f32
-//   mean, rstd                     [rows], each optional, f32
+//   weight, bias                   [cols], optional, in x's type or f32
+//   mean, rstd                     [rows], optional, f32
 //   bytes                          rows * cols * 4 * sizeof(element) must move; weight and bias stay in the cache
 //   flags                          round_sum: the norm is of h as stored
 //
