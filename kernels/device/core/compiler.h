@@ -44,7 +44,7 @@ HIPOPS_FN const T& reload_arguments(const T& args) {
 // clang: the kernel's argument, which is its only one, without a copy. Otherwise a kernel that uses it in more than 300
 // places would copy it to scratch memory first.
 template <class T>
-HIPOPS_FN const T& arguments_in_place(const T& args) {
+HIPOPS_FN const T& arguments_in_place([[maybe_unused]] const T& args) {
 #if defined(HIPOPS_AMD)
   return *(const T*)__builtin_amdgcn_kernarg_segment_ptr();
 #else
