@@ -29,10 +29,9 @@ struct PlainResults {
 template <class Op, class Row>
 HIPOPS_FN void store_scalars(const typename Op::Args& a, int64_t number, const Row& row) {
   constexpr int n = Op::kInputs + Op::kOutputs;
-  static_assert(Op::kScalars <= 2, "one select");
   typename Op::C out[Op::kScalars];
   Op::scalars(row, out);
-#pragma unroll 1
+#pragma unroll
   for (int i = 0; i < Op::kScalars; ++i) {
     if (a.rows.data[n + i] == nullptr) continue;
     int64_t offset = 0, rest = number;
@@ -43,7 +42,7 @@ HIPOPS_FN void store_scalars(const typename Op::Args& a, int64_t number, const R
       rest = quotient;
     }
     offset += rest * a.rows.outer[a.rows.dimensions - 1].stride[n + i];
-    static_cast<typename Op::C*>(a.rows.data[n + i])[offset] = i == 0 ? out[0] : out[Op::kScalars - 1];
+    static_cast<typename Op::C*>(a.rows.data[n + i])[offset] = out[i];
   }
 }
 // Stores them, if the caller has passed any, of the row that the lanes of `rows` share.
