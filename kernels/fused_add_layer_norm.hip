@@ -1,9 +1,9 @@
 // fused_add_layer_norm: h = x + residual; residual_out = h; y = (h - mean) * rstd * weight + bias, over the last dimension,
 // where mean = mean(h) and rstd = 1 / sqrt(mean((h - mean)^2) + eps).
 //
-//   x, residual, y, residual_out   [rows, cols], any strides; f32, f16, bf16, computed in f32 and rounded once
-//   weight, bias                   [cols], optional, in x's type or f32
-//   mean, rstd                     [rows], optional, f32
+//   x, residual, y, residual_out   [rows, cols], any strides; f32, f16, bf16, computed in f32, rounded once.
+//   weight, bias                   [cols], each optional, in x's type or f32.
+//   mean, rstd                     [rows], each optional, f32.
 //   bytes                          rows * cols * 4 * sizeof(element) must move; weight and bias stay in the cache
 //   flags                          round_sum: the norm is of h as stored
 //
