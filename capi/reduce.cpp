@@ -43,27 +43,50 @@ hipops_status check_shape(Tensors* t) {
   return HIPOPS_SUCCESS;
 }
 
+// Positions are integers of 64 bits, or of 32 bits if these are enough.
+hipops_status check_positions(const Tensors& t) {
+  const hipops_dtype dtype = t.y->dtype;
+  if (dtype != HIPOPS_I64 && dtype != HIPOPS_I32 && dtype != HIPOPS_U32)
+    return fail(HIPOPS_UNSUPPORTED_DTYPE, "reduce: y.dtype is %s, expected i64, i32 or u32", dtype_name(dtype));
+  const int64_t count = is_empty(*t.x) ? 0 : reduced_count(t), most = dtype == HIPOPS_U32 ? UINT32_MAX : INT32_MAX;
+  if (dtype == HIPOPS_I64 || count - 1 <= most) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_UNSUPPORTED_DTYPE, "reduce: y.dtype is %s, expected i64 for %" PRId64 " elements of each result",
+              dtype_name(dtype), count);
+}
+
+hipops_status check_dtype(const Tensors& t) {
+  if (is_position(t.reduction)) return check_positions(t);
+  if (t.x->dtype == HIPOPS_F64) return check_same_dtype(t.y_argument(), t.x_argument());
+  return check_same_dtype_or_f32(t.y_argument(), t.x_argument());
+}
+
+// A greatest or least element exists.
+hipops_status check_elements(const Tensors& t) {
+  const char* const names[] = {"SUM", "MEAN", "MAX", "MIN", "LOGSUMEXP", "ARGMAX", "ARGMIN"};
+  const bool is_extreme = t.reduction == HIPOPS_REDUCE_MAX || t.reduction == HIPOPS_REDUCE_MIN;
+  const bool needs_elements = is_extreme || is_position(t.reduction);
+  for (int d = 0; d < t.x->rank && needs_elements && !is_empty(*t.y); ++d)
+    if (t.x->shape[d] == 0)
+      return fail(HIPOPS_INVALID_ARGUMENT, "reduce: x.shape[%d] is 0, expected 1 or more (HIPOPS_REDUCE_%s)", d,
+                  names[t.reduction]);
+  return HIPOPS_SUCCESS;
+}
+
 // The checks that use no address. hipops_reduce_workspace_bytes makes them, too.
 hipops_status check(Tensors* t) {
   if (hipops_status status = check_output(t->y_argument())) return status;
   if (hipops_status status = check_tensor(t->x_argument())) return status;
   if (hipops_status status = check_float(t->x_argument())) return status;
-  if (t->reduction < HIPOPS_REDUCE_SUM || t->reduction > HIPOPS_REDUCE_LOGSUMEXP)
+  if (t->reduction < HIPOPS_REDUCE_SUM || t->reduction > HIPOPS_REDUCE_ARGMIN)
     return fail(HIPOPS_INVALID_ARGUMENT, "reduce: reduction is %d, expected a hipops_reduction from 0 to %d",
-                static_cast<int>(t->reduction), HIPOPS_REDUCE_LOGSUMEXP);
+                static_cast<int>(t->reduction), HIPOPS_REDUCE_ARGMIN);
   if (t->dims >> t->x->rank != 0)
     return fail(HIPOPS_INVALID_ARGUMENT,
                 "reduce: dims is 0x%x, expected less than 0x%x, a bit for each dimension (x.rank is %d)", t->dims,
                 1u << t->x->rank, t->x->rank);
-  const auto check_dtype = t->x->dtype == HIPOPS_F64 ? check_same_dtype : check_same_dtype_or_f32;
-  if (hipops_status status = check_dtype(t->y_argument(), t->x_argument())) return status;
+  if (hipops_status status = check_dtype(*t)) return status;
   if (hipops_status status = check_shape(t)) return status;
-  if (t->reduction != HIPOPS_REDUCE_MAX && t->reduction != HIPOPS_REDUCE_MIN) return HIPOPS_SUCCESS;
-  for (int d = 0; d < t->x->rank && !is_empty(*t->y); ++d)
-    if (t->x->shape[d] == 0)
-      return fail(HIPOPS_INVALID_ARGUMENT, "reduce: x.shape[%d] is 0, expected 1 or more (HIPOPS_REDUCE_%s)", d,
-                  t->reduction == HIPOPS_REDUCE_MAX ? "MAX" : "MIN");
-  return HIPOPS_SUCCESS;
+  return check_elements(*t);
 }
 
 }  // namespace

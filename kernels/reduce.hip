@@ -1,7 +1,7 @@
-// reduce: sums, means, greatest and least elements, and logarithms of sums of exponentials, over any set of dimensions.
+// reduce: sums, means, greatest and least elements or their positions, and log-sum-exp, over any set of dimensions.
 //
 //   x        any shape and strides; f32, f16, bf16, f64, computed in f32 (f64: in f64) and rounded once
-//   y        a result for each place of the dimensions that are kept; x's type or f32; any strides
+//   y        a result for each place of the dimensions that are kept; x's type, f32, or integers for positions; any strides
 //   bytes    x is read once. y is far smaller
 //   sums     trees: neither the grid nor the number of blocks changes a bit
 //
@@ -31,6 +31,7 @@ struct Rows {
 template <class T>
 struct Columns {
   static constexpr int kLength = sizeof(T) == sizeof(f64) ? 1 : kWideBytes / int(sizeof(T));  // of f64: one layout
+  static constexpr int kRoom = (kLength * 3 + 3) / 4;  // a Lane of f32 has up to three words
   const ReduceArgs& args;
   const Shared<ReduceRoom>& room;
   template <class K>
@@ -58,7 +59,7 @@ template <class T>
 HIPOPS_FN void run_columns(const ReduceArgs& a) {
   load_walk_arguments(a.results, a.kind, a.x, a.units, a.parts, a.length, a.part_length, a.tiles, a.result_bits,
                       a.is_wide, a.partial, a.reduced.count, a.reduced.rank);
-  HIPOPS_SHARED(ReduceRoom, room, kReduceBlock * (Columns<T>::kLength == 1 ? 2 : Columns<T>::kLength) / 2);
+  HIPOPS_SHARED(ReduceRoom, room, kReduceBlock * Columns<T>::kRoom);
   run_kind<compute_t<T>>(a, Columns<T>{a, room});
 }
 template <class T>

@@ -26,7 +26,7 @@ enum class Role {
   kIndex,   // u8, u32, i64, i32 or i16
   kScalar,  // of a row: f64 if the case's dtype is f64, otherwise f32
   kReport,  // a hipops_index_report: i64, of shape [2]
-  kResult,  // an output of the case's dtype or f32
+  kResult,  // an output of the case's dtype or f32, or of i64, i32 or u32
 };
 
 // If an op lists a tensor as an input and as an output, it changes the tensor in place. The input describes the

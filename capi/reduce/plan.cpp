@@ -31,18 +31,22 @@ int64_t power_down(int64_t n) { return power_up(n / 2 + 1); }
 
 // The bytes of a kind's Lane (device/reduce/kinds.h).
 int64_t lane_bytes(const ReduceProblem& p) {
-  return (p.x->dtype == HIPOPS_F64 ? 8 : 4) * (p.reduction == HIPOPS_REDUCE_LOGSUMEXP ? 2 : 1);
+  const bool is_f64 = p.x->dtype == HIPOPS_F64;
+  if (is_position(p.reduction)) return is_f64 ? 16 : 12;
+  return (is_f64 ? 8 : 4) * (p.reduction == HIPOPS_REDUCE_LOGSUMEXP ? 2 : 1);
 }
 
 ReduceKind kind_of(hipops_reduction reduction) {
   switch (reduction) {
     case HIPOPS_REDUCE_MAX: case HIPOPS_REDUCE_MIN: return kReduceGreatest;
     case HIPOPS_REDUCE_LOGSUMEXP: return kReduceLogSumExp;
+    case HIPOPS_REDUCE_ARGMAX: case HIPOPS_REDUCE_ARGMIN: return kReducePosition;
     default: return kReduceSum;
   }
 }
 
-// The dimensions of both walks, sorted by x's strides, so that a walk's innermost dimension has x's smallest stride.
+// The dimensions of both walks, sorted by x's strides, so that a walk's innermost dimension has x's smallest stride. If
+// positions are the results, the reduced dimensions keep their order.
 struct Layouts {
   Layout<kReduceOperands> results;
   Layout<1> reduced;
@@ -57,9 +61,9 @@ Layouts layouts_of(const ReduceProblem& p) {
                    [&](int a, int b) { return std::llabs(step_of(x, a)) < std::llabs(step_of(x, b)); });
   Layouts layouts;
   for (int i = 0; i < x.rank; ++i) {
-    const int d = order[i];
-    if (p.dims >> d & 1) add_dimension(&layouts.reduced, x.shape[d], {x.stride[d]});
-    else add_dimension(&layouts.results, x.shape[d], {y_stride[d], x.stride[d]});
+    const int d = order[i], r = is_position(p.reduction) ? x.rank - 1 - i : d;
+    if (p.dims >> r & 1) add_dimension(&layouts.reduced, x.shape[r], {x.stride[r]});
+    if (!(p.dims >> d & 1)) add_dimension(&layouts.results, x.shape[d], {y_stride[d], x.stride[d]});
   }
   return layouts;
 }
@@ -160,6 +164,8 @@ ReduceOutput output_of(hipops_dtype dtype) {
     case HIPOPS_F16: return kOutputF16;
     case HIPOPS_BF16: return kOutputBf16;
     case HIPOPS_F64: return kOutputF64;
+    case HIPOPS_I64: return kOutput64;
+    case HIPOPS_I32: case HIPOPS_U32: return kOutput32;
     default: return kOutputF32;
   }
 }
@@ -224,7 +230,7 @@ ReducePlan plan_reduce(const PlanOptions& options, const ReduceProblem& p, const
   a.partial = is_split ? workspace : nullptr;
   a.results = walk_of(l.results, d.vector);
   a.kind = kind_of(p.reduction);
-  a.sign = p.reduction == HIPOPS_REDUCE_MIN ? -1 : 1;
+  a.sign = p.reduction == HIPOPS_REDUCE_MIN || p.reduction == HIPOPS_REDUCE_ARGMIN ? -1 : 1;
   a.output = output_of(p.y->dtype);
   a.count = p.reduction == HIPOPS_REDUCE_MEAN ? static_cast<double>(reduced_count(p)) : 1;
   a.length = d.length;

@@ -28,6 +28,8 @@ struct ReducePlan {
   ReduceLaunch merge;  // without blocks: there is one launch
 };
 
+inline bool is_position(hipops_reduction r) { return r == HIPOPS_REDUCE_ARGMAX || r == HIPOPS_REDUCE_ARGMIN; }
+
 // Reduced elements of each result.
 int64_t reduced_count(const ReduceProblem& problem);
 

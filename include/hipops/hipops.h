@@ -233,6 +233,9 @@ HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_ten
  * the last dimension, (1 << x.rank) - 1 are all. y has x's shape without these dimensions, or with size 1 there. x has
  * rank 0 to 8, and is f32, f16, bf16 or f64. y has x's dtype, or f32 where x is f16 or bf16. y overlaps nothing.
  *
+ * For argmax and argmin, y is i64, i32 or u32. A position is row-major among the reduced dimensions of x. If several
+ * elements are equal, the first is the result. A NaN comes before all numbers, in argmin too.
+ *
  * f16 and bf16 are computed in f32, f64 in f64. The result is rounded once, to nearest even, and a zero is +0. The same
  * call gives the same bits on every run on one device. A sum is a tree, which shapes, strides and x's alignment to 16 bytes determine. If the
  * last dimension is reduced and contiguous, its results do not depend on the number of results either, nor on the
@@ -245,6 +248,8 @@ typedef enum hipops_reduction {
   HIPOPS_REDUCE_MAX = 2,       /* the greatest element, or NaN if there is a NaN; no elements are refused */
   HIPOPS_REDUCE_MIN = 3,       /* the least element, or NaN if there is a NaN; no elements are refused */
   HIPOPS_REDUCE_LOGSUMEXP = 4, /* log(sum(exp(x))), where no sum overflows; of no elements, or of -inf only: -inf */
+  HIPOPS_REDUCE_ARGMAX = 5,    /* the position of the greatest element; no elements are refused */
+  HIPOPS_REDUCE_ARGMIN = 6,    /* the position of the least element; no elements are refused */
   HIPOPS_REDUCE_INT32 = 0x7fffffff
 } hipops_reduction;
 

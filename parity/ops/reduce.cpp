@@ -10,7 +10,7 @@ namespace hipops::parity {
 namespace {
 
 const std::vector<double> kReductions = {HIPOPS_REDUCE_SUM, HIPOPS_REDUCE_MEAN, HIPOPS_REDUCE_MAX, HIPOPS_REDUCE_MIN,
-                                         HIPOPS_REDUCE_LOGSUMEXP};
+                                         HIPOPS_REDUCE_LOGSUMEXP, HIPOPS_REDUCE_ARGMAX, HIPOPS_REDUCE_ARGMIN};
 
 uint32_t dims_of(const Case& test) { return static_cast<uint32_t>(test.params.at("dims")); }
 
@@ -42,7 +42,23 @@ double scale_of(hipops_dtype x, hipops_dtype y, Real terms, double tolerance) {
   return static_cast<double>(terms * std::ldexp(Real(1), mantissa - (x == HIPOPS_F64 ? 49 : 20)) / Real(tolerance));
 }
 
-bool is_exact(hipops_reduction reduction) { return reduction == HIPOPS_REDUCE_MAX || reduction == HIPOPS_REDUCE_MIN; }
+bool is_position(hipops_reduction reduction) {
+  return reduction == HIPOPS_REDUCE_ARGMAX || reduction == HIPOPS_REDUCE_ARGMIN;
+}
+bool is_exact(hipops_reduction reduction) {
+  return reduction == HIPOPS_REDUCE_MAX || reduction == HIPOPS_REDUCE_MIN || is_position(reduction);
+}
+
+// The first of the greatest, or least, elements. The first NaN comes before all numbers.
+size_t position_in(hipops_reduction reduction, const std::vector<Real>& elements) {
+  const Real sign = reduction == HIPOPS_REDUCE_ARGMIN ? -1 : 1;
+  size_t first = 0;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (std::isnan(elements[i])) return i;
+    if (sign * elements[i] > sign * elements[first]) first = i;
+  }
+  return first;
+}
 
 struct Result {
   Real value, terms;
@@ -78,6 +94,11 @@ void reference(Case* test) {
     for (size_t i = 0; i < results.size(); ++i) elements[results[i]].push_back(x.value(static_cast<int64_t>(i)));
   const auto reduction = static_cast<hipops_reduction>(test->params.at("reduction"));
   if (is_exact(reduction)) test->tolerance_ulps = 0;
+  if (is_position(reduction)) {
+    std::vector<uint64_t> positions;
+    for (const std::vector<Real>& of_result : elements) positions.push_back(position_in(reduction, of_result));
+    return expect_bits(test, "y", positions);
+  }
   for (const std::vector<Real>& of_result : elements) {
     const Result result = result_of(reduction, of_result);
     y.values.push_back(static_cast<double>(result.value));
@@ -97,7 +118,9 @@ void random_reduce(RandomCase& m) {
   } else {
     m.add_terms("x", shape);
   }
-  const hipops_dtype dtype = m.test.dtype == HIPOPS_F64 ? HIPOPS_F64 : m.weight_dtype();
+  hipops_dtype dtype = m.test.dtype == HIPOPS_F64 ? HIPOPS_F64 : m.weight_dtype();
+  if (is_position(static_cast<hipops_reduction>(m.test.params["reduction"])))
+    dtype = m.choices.pick({HIPOPS_I64, HIPOPS_I32, HIPOPS_U32});
   m.add_output("y", random_layout(m.choices, dtype, reduced_shape(shape, dims, m.choices.one_in(2)), Use::kOutput));
 }
 

@@ -171,6 +171,7 @@ for dims, axes in ((None, None), (-1, 1), ((0,), 0), ((1, 0), (0, 1))):
     expect_close("reduce sum", hipops.reduce(x, "sum", dims), x.sum(axes), 1e-4)
     expect_close("reduce mean", hipops.reduce(x, "mean", dims, keepdim=True), x.mean(axes, keepdims=True))
 expect_close("reduce max", hipops.reduce(x, "max", 0), x.max(0), 0)
+expect_close("reduce argmax", hipops.reduce(x, "argmax", 1), x.argmax(1), 0)
 expect_close("reduce logsumexp", hipops.reduce(x, "logsumexp", 1), np.log(np.exp(x).sum(1)))
 zeros, quarters = np.zeros((3, 4), np.float32), np.full((3, 4), 0.25)
 if has_capsules:

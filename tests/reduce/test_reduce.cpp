@@ -50,9 +50,9 @@ TEST_CASE("reduce refuses other shapes, dtypes, dimensions and reductions", "[re
     invalid("y.shape[1] is 8, expected 1 (dims has dimension 1)", [](OpCall& c) { c.params["dims"] = 2; });
     invalid("y.shape[0] is 4, expected 8 (x.shape[1])", [](OpCall& c) { c.params["dims"] = 1, c["y"].rank = 1; });
     invalid("y.shape[1] is 7, expected 8 (x.shape[1])", [](OpCall& c) { c["y"].shape[1] = 7; });
-    for (const int reduction : {-1, HIPOPS_REDUCE_LOGSUMEXP + 1})
+    for (const int reduction : {-1, HIPOPS_REDUCE_ARGMIN + 1})
       invalid("reduction is " + std::to_string(reduction) + ", expected a hipops_reduction from 0 to " +
-                  std::to_string(HIPOPS_REDUCE_LOGSUMEXP),
+                  std::to_string(HIPOPS_REDUCE_ARGMIN),
               [=](OpCall& c) { c.params["reduction"] = reduction; });
     for (const auto& [reduction, name] : {std::pair{HIPOPS_REDUCE_MAX, "MAX"}, {HIPOPS_REDUCE_MIN, "MIN"}})
       invalid(std::string("x.shape[1] is 0, expected 1 or more (HIPOPS_REDUCE_") + name + ")",
@@ -65,6 +65,13 @@ TEST_CASE("reduce refuses other shapes, dtypes, dimensions and reductions", "[re
     refuses(HIPOPS_UNSUPPORTED_DTYPE, "y.dtype is f16, expected f32 (x.dtype)", dtype_of_y(HIPOPS_F16));
     refuses(HIPOPS_UNSUPPORTED_DTYPE, "y.dtype is f16, expected bf16 (x.dtype) or f32", dtype_of_y(HIPOPS_F16),
             HIPOPS_BF16);
+    refuses(HIPOPS_UNSUPPORTED_DTYPE, "y.dtype is f32, expected i64, i32 or u32",
+            [](OpCall& c) { c.params["reduction"] = HIPOPS_REDUCE_ARGMAX; });
+    refuses(HIPOPS_UNSUPPORTED_DTYPE, "y.dtype is i32, expected i64 for 2147483649 elements of each result", [](OpCall& c) {
+      c.params["reduction"] = HIPOPS_REDUCE_ARGMIN, c.params["dims"] = 3;
+      c["x"].shape[0] = (int64_t{1} << 31) + 1, c["x"].shape[1] = 1, c["x"].stride[0] = 0;
+      c["y"] = view_of(1 << 20, HIPOPS_I32, {});
+    });
     refuses(HIPOPS_UNSUPPORTED_DTYPE, "y.dtype is f32, expected f64 (x.dtype)", dtype_of_y(HIPOPS_F32), HIPOPS_F64);
   });
 }

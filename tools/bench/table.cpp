@@ -65,6 +65,10 @@ std::vector<Workload> table() {
       row("strided_copy_slice/bf16/16384x12288[:,4096:8192]", "strided_copy", HIPOPS_BF16, "16384x12288[:,4096:8192]"),
   };
   rows.insert(rows.end(), std::begin(others), std::end(others));
+  for (const char* shape : {"1x151936->1x1", "8192x8192->8192x1"}) {
+    rows.push_back(row((std::string("reduce_argmax/bf16/") + shape).c_str(), "reduce", HIPOPS_BF16, shape));
+    rows.back().params = {{"reduction", HIPOPS_REDUCE_ARGMAX}};
+  }
   return rows;
 }
 

@@ -87,6 +87,8 @@ class Reduction(enum.IntEnum):
     MAX = 2
     MIN = 3
     LOGSUMEXP = 4
+    ARGMAX = 5
+    ARGMIN = 6
 
 
 class Tensor(Structure):

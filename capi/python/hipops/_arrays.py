@@ -216,20 +216,16 @@ def view(array: Any, stream: int | None) -> View:
     raise TypeError(f"is a {type_of(array)}, {AN_ARRAY}")
 
 
-def empty(like: Any, shape: Any = None, is_statistic: bool = False) -> Any:
-    """A new array of `like`'s library, device and dtype, of its shape or of `shape`. None if the library is unknown. A statistic
-    is float32, or float64 if `like` is."""
+def empty(like: Any, shape: Any = None, dtype: str | None = None) -> Any:
+    """A new array of `like`'s library, device and dtype, of its shape or of `shape`. None if the library is unknown. `dtype`: the name
+    of another dtype; then there is a shape."""
     module = type(like).__module__.partition(".")[0]
     if is_torch(like):
         torch = sys.modules["torch"]
-        if is_statistic:
-            return like.new_empty(tuple(shape), dtype=torch.float64 if like.dtype == torch.float64 else torch.float32)
-        return torch.empty_like(like) if shape is None else like.new_empty(tuple(shape))
+        return torch.empty_like(like) if shape is None else like.new_empty(tuple(shape), dtype=getattr(torch, dtype) if dtype else None)
     if is_numpy(like) or module == "cupy":
         library = sys.modules["numpy" if is_numpy(like) else "cupy"]
-        if is_statistic:
-            return library.empty(tuple(shape), library.float64 if like.dtype == library.float64 else library.float32)
-        return library.empty_like(like) if shape is None else library.empty(tuple(shape), like.dtype)
+        return library.empty_like(like) if shape is None else library.empty(tuple(shape), dtype or like.dtype)
     return None
 
 

@@ -201,14 +201,15 @@ def _flag(op: str, name: str, value: Any, bit: int) -> int:
     return bit if value else 0
 
 
-def _result(op: str, out: Any, x: Any, shape: Any = None) -> Any:
+def _result(op: str, out: Any, x: Any, shape: Any = None, dtype: str | None = None) -> Any:
     if out is not None:
         return out
     if isinstance(x, Plan):
-        return x.empty(x.shape if shape is None else shape)
+        made = x.empty(x.shape if shape is None else shape)
+        return made if dtype is None else Plan(x.backend, _arrays.DTYPES[dtype], made.shape, _arrays.contiguous(made.shape))
     _shape(op, "x", x)
     try:
-        made = _arrays.empty(x, shape)
+        made = _arrays.empty(x, shape, dtype)
     except (TypeError, ValueError, NotImplementedError) as reason:
         _view(op, "x", x)
         raise ValueError(f"{op}: out is None, and none of shape {shape} can be made: {reason}") from reason
@@ -229,7 +230,7 @@ def _statistic(op: str, is_requested: bool, x: Any) -> Any:
     """Memory for one number of each row, of x's shape with 1 for the last dimension. None if it is not requested."""
     if not is_requested:
         return None
-    made = _arrays.empty(x, (*_shape(op, "x", x)[:-1], 1), is_statistic=True)
+    made = _arrays.empty(x, (*_shape(op, "x", x)[:-1], 1), "float64" if str(x.dtype).endswith("float64") else "float32")
     if made is None:
         raise TypeError(f"{op}: statistics is True, expected an x of NumPy, PyTorch or CuPy: it is a {_arrays.type_of(x)}")
     return made
@@ -339,7 +340,8 @@ def _dims(op: str, dim: Any, rank: int) -> int:
 
 def reduce(x: Any, reduction: str | Reduction, dim: Any = None, keepdim: bool = False, *, out: Any = None, workspace: Any = None,
            stream: Any = None) -> Any:
-    """The sum, mean, max, min or logsumexp of x over a dimension, several (a tuple) or all. `out` may be of f32, where x is of f16 or bf16."""
+    """The sum, mean, max, min, logsumexp, argmax or argmin of x over a dimension, several (a tuple) or all. `out` may be of float32
+    where x is of 16 bits. argmax and argmin give int64, or an `out` of int32 or uint32."""
     names: dict[Any, Reduction] = {made.name.lower(): made for made in Reduction}
     if not isinstance(reduction, (str, int)) or reduction not in names and reduction not in names.values():
         raise ValueError(f"reduce: reduction is {reduction!r}, expected one of: {', '.join(names)}")
@@ -347,8 +349,9 @@ def reduce(x: Any, reduction: str | Reduction, dim: Any = None, keepdim: bool = 
     dims = _dims("reduce", dim, len(shape))
     kept = _flag("reduce", "keepdim", keepdim, 1)
     made = [1 if dims >> d & 1 else size for d, size in enumerate(shape) if kept or not dims >> d & 1]
-    y = _result("reduce", out, x, tuple(made))
-    return _with_workspace("reduce", y, workspace, stream, x=x, reduction=names.get(reduction, reduction), dims=dims)
+    of = names.get(reduction, reduction)
+    y = _result("reduce", out, x, tuple(made), "int64" if of in (Reduction.ARGMAX, Reduction.ARGMIN) else None)
+    return _with_workspace("reduce", y, workspace, stream, x=x, reduction=of, dims=dims)
 
 
 def _with_workspace(op: str, y: Any, workspace: Any, stream: Any, report: Any = None, **arguments: Any) -> Any:

@@ -53,7 +53,9 @@ HIPOPS_FN void reduce_columns(const ReduceArgs& args, const Shared<ReduceRoom>& 
       const ReduceArgs& last = reload_arguments(args);
 #pragma unroll
       for (int c = 0; c < Length; ++c)
-        total[c] = K::add(total[c], K::template reduce<kReduceDepth>(last, ColumnElements<T, Length, kReduceDepth>{v, c}));
+        total[c] = K::add(total[c], K::template reduce<kReduceDepth>(
+                                        last, ColumnElements<T, Length, kReduceDepth>{v, c},
+                                        [=](int i) { return base + group + int64_t(i) * groups; }));
     }
 
 #pragma unroll

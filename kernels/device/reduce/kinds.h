@@ -3,7 +3,8 @@
 //   Total               The result of many Lanes, without the rounding of their sum. K::add adds a Lane.
 //   identity<T>()       The Lane or Total of no elements.
 //   absent(a)           An element that changes no result.
-//   reduce<N>(a, f)     The Lane of the elements f(0) to f(N - 1).
+//   reduce<N>(a, f, at) The Lane of the elements f(0) to f(N - 1). at(i) is the place of element i in the result's
+//                       reduced elements, and rises with i.
 //   over_row(lane, f)   The Lane of all lanes of a row. f(v, op) reduces a value over them.
 //   finish(a, lane)     The result.
 #pragma once
@@ -55,8 +56,8 @@ struct SumOf : Sum {
   using Lane = C;
   using Total = WideSum<C>;
   static HIPOPS_METHOD C absent(const ReduceArgs&) { return C(0); }
-  template <int N, class F>
-  static HIPOPS_METHOD Lane reduce(const ReduceArgs&, const F& f) { return tree<0, N>(f, Sum()); }
+  template <int N, class F, class At>
+  static HIPOPS_METHOD Lane reduce(const ReduceArgs&, const F& f, At) { return tree<0, N>(f, Sum()); }
   static HIPOPS_METHOD Total add(const Total& total, Lane lane) { return total + Total::of(lane); }
   static HIPOPS_METHOD Lane rounded(const Total& total) { return total.value(); }
   template <class F>
@@ -88,8 +89,8 @@ struct GreatestOf : PlainKind<GreatestOf<C>, C> {
     C sign;
     HIPOPS_METHOD C operator()(int i) const { return f(i) * sign; }
   };
-  template <int N, class F>
-  static HIPOPS_METHOD C reduce(const ReduceArgs& a, const F& f) {
+  template <int N, class F, class At>
+  static HIPOPS_METHOD C reduce(const ReduceArgs& a, const F& f, At) {
     return tree<0, N>(Signed<F>{f, C(a.sign)}, GreatestOf());
   }
   static HIPOPS_METHOD C finish(const ReduceArgs& a, C greatest) { return greatest * C(a.sign); }
@@ -122,8 +123,8 @@ struct LogSumExpOf : PlainKind<LogSumExpOf<C>, PowerSum<C>> {
     C reference;
     HIPOPS_METHOD C operator()(int i) const { return exponential_of(f(i) - reference); }
   };
-  template <int N, class F>
-  static HIPOPS_METHOD Lane reduce(const ReduceArgs& a, const F& f) {
+  template <int N, class F, class At>
+  static HIPOPS_METHOD Lane reduce(const ReduceArgs& a, const F& f, At) {
     const C greatest = tree<0, N>(f, Maximum());
     f.convert_again(uint32_t(a.units >> 63));  // a 0 that no compiler knows
     return {greatest, tree<0, N>(Power<F>{f, Lane::reference_of(greatest)}, Sum())};
@@ -139,12 +140,48 @@ struct LogSumExpOf : PlainKind<LogSumExpOf<C>, PowerSum<C>> {
   }
 };
 
+// The greatest number and its place. A NaN is greater than all. The first of equal numbers is the result.
+template <class C>
+struct Placed {
+  C value;
+  uint32_t low, high;  // of the place
+  HIPOPS_METHOD uint64_t place() const { return uint64_t(high) << 32 | low; }
+};
+template <class C>
+struct PositionOf : PlainKind<PositionOf<C>, Placed<C>> {
+  using Number = C;
+  using Lane = Placed<C>;
+  static HIPOPS_METHOD bool is_greater(C a, C b) { return a > b || (a != a && b == b); }
+  HIPOPS_METHOD Lane operator()(const Lane& a, const Lane& b) const {
+    const bool takes_b = is_greater(b.value, a.value) || (!is_greater(a.value, b.value) && b.place() < a.place());
+    return {takes_b ? b.value : a.value, takes_b ? b.low : a.low, takes_b ? b.high : a.high};
+  }
+  template <class T> static HIPOPS_METHOD T identity() { return {-C(INFINITY), UINT32_MAX, UINT32_MAX}; }
+  static HIPOPS_METHOD C absent(const ReduceArgs& a) { return -C(INFINITY) * C(a.sign); }
+  // Finds the greatest number, then the first element that equals it. If that is NaN, the first NaN.
+  template <int N, class F, class At>
+  static HIPOPS_METHOD Lane reduce(const ReduceArgs& a, const F& f, At at) {
+    const C sign = C(a.sign), greatest = GreatestOf<C>::template reduce<N>(a, f, at);
+    f.convert_again(uint32_t(a.units >> 63));
+    int first = N - 1;
+#pragma unroll
+    for (int i = N - 2; i >= 0; --i) {
+      const C v = f(i) * sign;
+      first = v >= greatest || v != v ? i : first;
+    }
+    const int64_t place = at(first);
+    return {greatest, uint32_t(place), uint32_t(uint64_t(place) >> 32)};
+  }
+  static HIPOPS_METHOD int64_t finish(const ReduceArgs&, const Lane& lane) { return int64_t(lane.place()); }
+};
+
 // Runs the code for the launch's kind. The branch is uniform.
 template <class C, class Code>
 HIPOPS_FN void run_kind(const ReduceArgs& a, const Code& code) {
   if (a.kind == kReduceSum) code.template run<SumOf<C>>();
   else if (a.kind == kReduceGreatest) code.template run<GreatestOf<C>>();
-  else code.template run<LogSumExpOf<C>>();
+  else if (a.kind == kReduceLogSumExp) code.template run<LogSumExpOf<C>>();
+  else code.template run<PositionOf<C>>();
 }
 
 // Room for a Lane or a Total. All kinds of a kernel share its memory.
@@ -155,6 +192,10 @@ struct alignas(16) ReduceRoom {
 template <class T, class C>
 HIPOPS_FN void store_as(const ReduceArgs& a, int64_t at, C v) {
   static_cast<T*>(a.y)[at] = narrow<T>(with_plain_nan<T>(v));
+}
+HIPOPS_FN void store_result(const ReduceArgs& a, int64_t at, int64_t place) {
+  if (a.output == kOutput64) static_cast<int64_t*>(a.y)[at] = place;
+  else static_cast<uint32_t*>(a.y)[at] = uint32_t(place);
 }
 template <class C>
 HIPOPS_FN void store_result(const ReduceArgs& a, int64_t at, C result) {

@@ -12,9 +12,9 @@ constexpr int kMostRowLanes = 32;     // lanes of a row, if a block has several 
 constexpr int64_t kSpanVectors = int64_t{kReduceBlock} * kReduceDepth;  // of a row: a block loads them in one round
 
 // How a result is computed. The kinds of hipops.h differ from these in the sign of x, and in the last step.
-enum ReduceKind : int32_t { kReduceSum, kReduceGreatest, kReduceLogSumExp };
+enum ReduceKind : int32_t { kReduceSum, kReduceGreatest, kReduceLogSumExp, kReducePosition };
 
-enum ReduceOutput : int32_t { kOutputF32, kOutputF16, kOutputBf16, kOutputF64 };
+enum ReduceOutput : int32_t { kOutputF32, kOutputF16, kOutputBf16, kOutputF64, kOutput32, kOutput64 };
 
 // A walk over results has these operands.
 enum ReduceOperand { kReduceY, kReduceX, kReduceOperands };

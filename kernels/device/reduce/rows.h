@@ -14,10 +14,11 @@
 namespace hipops {
 namespace {
 
-// The reduction of a lane's elements of a row's part. `lane` is one of `lanes` lanes: 16 or more, or the part is whole
+// The reduction of a lane's elements of a row's part, which begins at `place` of the reduced elements. `lane` is one of `lanes` lanes: 16 or more, or the part is whole
 // vectors.
 template <class T, class K, int Depth>
-HIPOPS_FN typename K::Lane reduce_part(const ReduceArgs& a, const T* row, int32_t length, int32_t lane, int32_t lanes) {
+HIPOPS_FN typename K::Lane reduce_part(const ReduceArgs& a, const T* row, int64_t place, int32_t length, int32_t lane,
+                                       int32_t lanes) {
   constexpr int kLength = kWideBytes / int(sizeof(T));
   const int32_t to_vector = (kLength - misalignment(row)) % kLength;
   const int32_t head = to_vector < length ? to_vector : length;
@@ -37,22 +38,26 @@ HIPOPS_FN typename K::Lane reduce_part(const ReduceArgs& a, const T* row, int32_
       for (int i = 0; i < Depth; ++i)
         if (lane + i * lanes >= vectors) v[i] = absent;
     }
-    result = K::template reduce<Depth * kLength>(a, AllElements<T, kLength, Depth>{v});
+    result = K::template reduce<Depth * kLength>(a, AllElements<T, kLength, Depth>{v}, [=](int i) {
+      return place + head + (lane + i / kLength * lanes) * kLength + i % kLength;
+    });
   }
   if (lane < edges) {
-    const T edge = row[lane < head ? lane : lane + vectors * kLength];
-    result = K()(result, K::template reduce<1>(a, OneElement<T>{edge}));
+    const int32_t at = lane < head ? lane : lane + vectors * kLength;
+    result = K()(result, K::template reduce<1>(a, OneElement<T>{row[at]}, [=](int) { return place + at; }));
   }
   return result;
 }
 
 // All-reduces over the lanes of a row.
 struct ReduceOverRow {
+  const ReduceArgs& args;
   Reduce<ReduceRoom, kReduceBlock> over_block;
-  ReduceOverLanes over_lanes;
-  bool has_block;
   template <class V, class Op>
-  HIPOPS_METHOD V operator()(V v, Op op) { return has_block ? over_block(v, op) : over_lanes(v, op); }
+  HIPOPS_METHOD V operator()(V v, Op op) {
+    const int32_t lanes = reload_arguments(args).lanes;
+    return lanes > kMostRowLanes ? over_block(v, op) : ReduceOverLanes(lanes)(v, op);
+  }
 };
 
 template <class T, class K>
@@ -60,10 +65,9 @@ HIPOPS_FN void reduce_rows(const ReduceArgs& args, const Shared<ReduceRoom>& roo
   using Lane = typename K::Lane;
   using Total = typename K::Total;
   const Shared<Total> totals = room.as<Total>();
-  const bool has_block = args.lanes > kMostRowLanes;  // a row has the whole block
   const int32_t lane = int32_t(thread_index()) & (args.lanes - 1);
-  const int32_t row = has_block ? 0 : int32_t(thread_index()) / args.lanes;
-  ReduceOverRow over_row{Reduce<ReduceRoom, kReduceBlock>(args.lanes), ReduceOverLanes(args.lanes), has_block};
+  const int32_t row = args.lanes > kMostRowLanes ? 0 : int32_t(thread_index()) / args.lanes;
+  ReduceOverRow over_row{args, Reduce<ReduceRoom, kReduceBlock>(args.lanes)};
   if (args.partial != nullptr) allow_next_launch();
 
   for (int64_t first = int64_t(block_index()) * args.rows; first < reload_arguments(args).units;
@@ -86,8 +90,9 @@ HIPOPS_FN void reduce_rows(const ReduceArgs& args, const Shared<ReduceRoom>& roo
         const int64_t begin = (part - outer * a.spans) * a.part_length;
         const T* from = x + begin + (a.reduced.count == 1 ? 0 : locate_in_loop(a.reduced, outer).of[0]);
         const int32_t length = int32_t(a.length - begin < a.part_length ? a.length - begin : a.part_length);
-        value = a.deep ? reduce_part<T, K, kReduceDepth>(a, from, length, lane, a.lanes)
-                       : reduce_part<T, K, kShortReduceDepth>(a, from, length, lane, a.lanes);
+        const int64_t place = outer * a.length + begin;
+        value = a.deep ? reduce_part<T, K, kReduceDepth>(a, from, place, length, lane, a.lanes)
+                       : reduce_part<T, K, kShortReduceDepth>(a, from, place, length, lane, a.lanes);
       }
       value = K::over_row(value, over_row);
       const ReduceArgs& a = reload_arguments(args);

@@ -13,9 +13,10 @@ from ops import rows
 from ops.rows import DTYPES, ULPS, at, by, name_of
 
 NAN, INF = math.nan, math.inf
-SUM, MEAN, MAX, MIN, LOGSUMEXP = range(5)
-NAMES = ("sum", "mean", "max", "min", "logsumexp")
-EXACT = (MAX, MIN)
+SUM, MEAN, MAX, MIN, LOGSUMEXP, ARGMAX, ARGMIN = range(7)
+NAMES = ("sum", "mean", "max", "min", "logsumexp", "argmax", "argmin")
+POSITIONS = (ARGMAX, ARGMIN)
+EXACT = (MAX, MIN, *POSITIONS)
 
 
 def reduced(shape, dims):
@@ -50,6 +51,8 @@ def log_sum_exp(row):
 
 def result(reduction, row):
     """The result, and the magnitude that bounds its error."""
+    if reduction in POSITIONS:  # NumPy returns the first NaN
+        return (row.argmax() if reduction == ARGMAX else row.argmin()), 0.0
     if reduction in EXACT:
         return (row.max() if reduction == MAX else row.min()) + 0.0, 0.0
     if reduction == LOGSUMEXP:
@@ -63,6 +66,8 @@ def result(reduction, row):
 def reference(params, inputs):
     with np.errstate(all="ignore"):
         results = [result(params["reduction"], row) for row in grouped(inputs["x"], params["dims"])]
+        if params["reduction"] in POSITIONS:
+            return {"y": Expected(np.array([position for position, _ in results], dtype=np.int64))}
         values, magnitudes = (np.array([pair[k] for pair in results], dtype=Real).astype(np.float64) for k in (0, 1))
     return {"y": Expected(values, np.where(np.isfinite(values), magnitudes, 0.0))}
 
@@ -73,13 +78,19 @@ class ReduceCase(Case):
 
     def to_json(self, expected, torch_ulps):
         y = expected["y"]
+        if self.ulps == 0:
+            return super().to_json({"y": Expected(y.values)}, torch_ulps)
         scale = scale_of(self.dtype, self.outputs["y"].dtype, y.scale, self.ulps or 1)
-        return super().to_json({"y": Expected(y.values, None if self.ulps == 0 else scale)}, torch_ulps)
+        return super().to_json({"y": Expected(y.values, scale)}, torch_ulps)
 
 
 def torch_reference(torch, params, inputs):
     x = inputs["x"]
     axes = reduced(x.shape, params["dims"])
+    if params["reduction"] in POSITIONS:
+        flat = x.permute([d for d in range(x.dim()) if d not in axes] + axes)
+        flat = flat.reshape(math.prod(x.shape[d] for d in range(x.dim()) if d not in axes), -1)
+        return {"y": (torch.argmax if params["reduction"] == ARGMAX else torch.argmin)(flat, dim=1)}
     if not axes:
         return {"y": x.reshape(-1)}
     function = (torch.sum, torch.mean, torch.amax, torch.amin, torch.logsumexp)[params["reduction"]]
@@ -87,7 +98,7 @@ def torch_reference(torch, params, inputs):
 
 
 def case(name, x, dims, reduction=SUM, y_dtype=None, keeps=False, workspace=1, ulps=None, y=None):
-    y_dtype = y_dtype or x.dtype
+    y_dtype = ("i64", "i32")[len(name) % 2] if reduction in POSITIONS else y_dtype or x.dtype
     shape = tuple(extent if not dims >> d & 1 else 1 for d, extent in enumerate(x.shape) if keeps or not dims >> d & 1)
     suffix = f"_{NAMES[reduction]}_{x.dtype}" + ("" if y_dtype == x.dtype else f"_{y_dtype}")
     suffix += ("" if workspace else "_no_workspace") + ("_kept" if keeps else "")
@@ -143,6 +154,10 @@ def exact():
         yield case("exact_nothing_reduced", explicit(dtype, [[1.5, -2.0, INF], [NAN, 0.0, 3.0]]), 0, ulps=0)
         for reduction in EXACT:
             yield case("exact_nothing_reduced", explicit(dtype, [[1.5, -2.0, INF], [NAN, 0.0, 3.0]]), 0, reduction)
+        # Equal elements: the first is the result, in vectors, lanes and parts.
+        for reduction, length in itertools.product(POSITIONS, (7, 40, 300, 3000, 9000)):
+            yield case(f"exact_ties_{length}", constant(dtype, (2, length), 3.0), 2, reduction)
+            yield case(f"exact_ties_columns_{length}", constant(dtype, (length, 8), -1.0), 1, reduction)
         # One element is the whole sum.
         for reduction in (LOGSUMEXP,):
             yield case("exact_one_element", explicit(dtype, [[0.0], [-7.5], [96.0], [-INF], [INF], [NAN]]), 2, reduction, ulps=0)
@@ -175,7 +190,7 @@ def adversarial():
         x = np.full((2, 3000), 2.0**-13)
         x[:, 77] = 1.0
         yield case("adversarial_one_large", explicit(dtype, x), 2)
-        for reduction in (MAX, MIN, LOGSUMEXP):
+        for reduction in (MAX, MIN, LOGSUMEXP, ARGMAX, ARGMIN):
             yield case("adversarial_minus_inf", explicit(dtype, [[-INF] * 40, [-INF] * 39 + [1.0], [INF] * 40]), 2, reduction)
             yield case("adversarial_minus_inf_columns", explicit(dtype, [[-INF, -INF, INF]] * 40), 1, reduction)
             yield case("adversarial_largest", explicit(dtype, [[largest, -largest, 0.0, largest], [-largest] * 4]), 2, reduction)
@@ -195,7 +210,7 @@ def adversarial():
     for name, position, value in (("nan", 19999, NAN), ("inf", 3, INF)):
         x = np.resize([0.0, 1.0, 0.5], (1, 20000))
         x[0, position] = value
-        for reduction in (SUM, MAX, LOGSUMEXP):
+        for reduction in (SUM, MAX, LOGSUMEXP, ARGMIN):
             yield case(f"adversarial_{name}_in_a_part", explicit("f32", x), 2, reduction)
 
 
@@ -275,7 +290,7 @@ def sizes():
             yield case(f"size_{length}x{count}", data(dtype, (length, count)), 1, (turn + 1) % len(NAMES), workspace=turn // 2 % 2)
     # Rows in parts, for each dtype; and in parts of several dimensions.
     for dtype in DTYPES:
-        for workspace, reduction in itertools.product((0, 1), (SUM, MIN, LOGSUMEXP)):
+        for workspace, reduction in itertools.product((0, 1), (SUM, MIN, LOGSUMEXP, ARGMAX)):
             yield case("size_3x40000", data(dtype, (3, 40000)), 2, reduction, workspace=workspace)
             yield case("size_3x2x9000", data(dtype, (3, 2, 9000)), 5, reduction, workspace=workspace)
             yield case("size_700x48", data(dtype, (700, 48)), 1, reduction, workspace=workspace)

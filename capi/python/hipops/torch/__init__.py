@@ -233,7 +233,8 @@ def _selected(x: torch.Tensor, dim: int, index: torch.Tensor) -> torch.Tensor:
 
 def _reduced(x: torch.Tensor, reduction: str, dim: Any = None, keepdim: bool = False) -> torch.Tensor:
     dims = range(x.dim()) if dim is None else [d % max(x.dim(), 1) for d in dim]
-    return x.new_empty([1 if d in dims else size for d, size in enumerate(x.shape) if keepdim or d not in dims])
+    shape = [1 if d in dims else size for d, size in enumerate(x.shape) if keepdim or d not in dims]
+    return x.new_empty(shape, dtype=torch.int64 if reduction in ("argmax", "argmin") else x.dtype)
 
 
 def _upsampled(x: torch.Tensor, output_size: Any, *rest: Any) -> torch.Tensor:

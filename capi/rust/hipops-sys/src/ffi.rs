@@ -112,6 +112,10 @@ pub const HIPOPS_REDUCE_MAX: hipops_reduction = 2;
 pub const HIPOPS_REDUCE_MIN: hipops_reduction = 3;
 /// A value of [`hipops_reduction`].
 pub const HIPOPS_REDUCE_LOGSUMEXP: hipops_reduction = 4;
+/// A value of [`hipops_reduction`].
+pub const HIPOPS_REDUCE_ARGMAX: hipops_reduction = 5;
+/// A value of [`hipops_reduction`].
+pub const HIPOPS_REDUCE_ARGMIN: hipops_reduction = 6;
 /// `HIPOPS_VERSION_MAJOR` of hipops.h.
 pub const HIPOPS_VERSION_MAJOR: i32 = 0;
 /// `HIPOPS_VERSION_MINOR` of hipops.h.

@@ -510,6 +510,10 @@ pub enum Reduction {
     Min = sys::HIPOPS_REDUCE_MIN,
     /// The logarithm of the sum of exponentials.
     LogSumExp = sys::HIPOPS_REDUCE_LOGSUMEXP,
+    /// The position of the greatest element.
+    ArgMax = sys::HIPOPS_REDUCE_ARGMAX,
+    /// The position of the least element.
+    ArgMin = sys::HIPOPS_REDUCE_ARGMIN,
 }
 
 fn raw(view: Option<&View<'_>>) -> *const sys::hipops_tensor {
