@@ -230,7 +230,7 @@ def _statistic(op: str, is_requested: bool, x: Any) -> Any:
     """Memory for one number of each row, of x's shape with 1 for the last dimension. None if it is not requested."""
     if not is_requested:
         return None
-    made = _arrays.empty(x, (*_shape(op, "x", x)[:-1], 1), "float64" if str(x.dtype).endswith("float64") else "float32")
+    made = _arrays.empty(x, (*_shape(op, "x", x)[:-1], 1), "float64" if str(getattr(x, "dtype", "")).endswith("float64") else "float32")
     if made is None:
         raise TypeError(f"{op}: statistics is True, expected an x of NumPy, PyTorch or CuPy: it is a {_arrays.type_of(x)}")
     return made
