@@ -592,7 +592,7 @@ def products_in_a_source():
     class Products(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            self.act, self.of, self.order = torch.nn.SiLU(), torch.nn.Linear(8, 8), []
+            self.act, self.other, self.order = torch.nn.SiLU(), torch.nn.ModuleDict({"act": torch.nn.ReLU()}), []
 
         def seen(self, x, name):
             self.order.append(name)
@@ -606,6 +606,8 @@ def products_in_a_source():
             b = -self.act(g) * u ** 2 + u - self.act(g) * u / 2
             c = self.act(g) * self.act(u) * 2  # in one expression
             d = self.act(*(g,)) * u + self.act(input=g) * u + self.act.forward(g) * u
+            other = self.other
+            d = d + (self.act(g) + u) / (1.5 + self.act(g)) + other.act(g) * u
             e = self.act(g) * 2 + self.act(g) * u[:1] + self.act(g) * u.double().float()
             f = self.seen(u, "first") * self.act(self.seen(g, "second"))
             f = self.act(self.seen(g, "third")) * \

@@ -382,7 +382,7 @@ def calls_in(product: ast.AST) -> list[tuple[str, str]]:
             if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
                 continue
             of, _, name = ast.unparse(call.func).partition(".")
-            if of == "self" and name.isidentifier():
+            if of == "self":
                 terms = (call.args[0], product.right) if is_first else (product.left, call.args[0])
                 found.append((name, f"act_and_mul_by_hipops(self.{name}, {is_first}, {', '.join(map(ast.unparse, terms))})"))
     return found
