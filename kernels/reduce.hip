@@ -68,12 +68,16 @@ HIPOPS_FN void run_merge(const ReduceArgs& a) {
   run_kind<T>(a, Merge<T>{a, room});
 }
 
+// The blocks that a multiprocessor holds together: the compiler limits registers accordingly.
+template <class T> [[maybe_unused]] constexpr int kResident_rows = sizeof(T) == sizeof(f64) ? 2 : 3;
+template <class T> [[maybe_unused]] constexpr int kResident_columns = 2;
+
 }  // namespace
 
-#define KERNEL(name, T, mode)                                            \
-  HIPOPS_KERNEL_UP_TO(kReduceBlock, 2) name(HIPOPS_ARGS(ReduceArgs) a) { \
-    follow_launch_before();                                              \
-    run_##mode<T>(arguments_in_place(a));                                \
+#define KERNEL(name, T, mode)                                                               \
+  HIPOPS_KERNEL_UP_TO(kReduceBlock, kResident_##mode<T>) name(HIPOPS_ARGS(ReduceArgs) a) {  \
+    follow_launch_before();                                                                 \
+    run_##mode<T>(arguments_in_place(a));                                                   \
   }
 HIPOPS_REDUCE_INPUT_KERNELS(KERNEL)
 #undef KERNEL
