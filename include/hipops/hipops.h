@@ -237,10 +237,10 @@ HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_ten
  * elements are equal, the first is the result. A NaN comes before all numbers, in argmin too.
  *
  * f16 and bf16 are computed in f32, f64 in f64. The result is rounded once, to nearest even, and a zero is +0. The same
- * call gives the same bits on every run on one device. A sum is a tree, which shapes, strides and x's alignment to 16 bytes determine. If the
- * last dimension is reduced and contiguous, its results do not depend on the number of results either, nor on the
- * workspace. Without the workspace a call with few results and many elements is slower. hipops_prepare and
- * hipops_supports know the kernels by the name "reduce". */
+ * call gives the same bits on every run on one device. A sum is a tree that shapes, strides and x's alignment to 16
+ * bytes determine. If the last dimension is reduced and contiguous, its results do not depend on the number of results
+ * either, nor on the workspace. Without the workspace a call with few results and many elements is slower.
+ * hipops_prepare and hipops_supports know the kernels by the name "reduce". */
 
 typedef enum hipops_reduction {
   HIPOPS_REDUCE_SUM = 0,       /* of no elements: 0 */

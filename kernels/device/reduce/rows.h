@@ -14,8 +14,8 @@
 namespace hipops {
 namespace {
 
-// The reduction of a lane's elements of a row's part, which begins at `place` of the reduced elements. `lane` is one of `lanes` lanes: 16 or more, or the part is whole
-// vectors.
+// The reduction of a lane's elements of a row's part, which begins at `place` of the reduced elements. `lane` is one of
+// `lanes` lanes: 16 or more, or the part is whole vectors.
 template <class T, class K, int Depth>
 HIPOPS_FN typename K::Lane reduce_part(const ReduceArgs& a, const T* row, int64_t place, int32_t length, int32_t lane,
                                        int32_t lanes) {
