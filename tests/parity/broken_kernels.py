@@ -159,7 +159,7 @@ MUTATIONS = (
         "rms_norm", SHAPE,
         before="const int place = int(thread_index() >> lane_bits());",
         after="const int place = 0;",
-        runs=(Run("sizes", "bf16"), Run("exact", "f32"))),
+        runs=(Run("smoke", "bf16"), Run("exact", "f32"))),
     Mutation(
         "groups_without_a_row_store",
         "A group past the last row repeats that row for the reductions, and must not store. In place it may have read "
@@ -358,14 +358,14 @@ MUTATIONS = (
     Mutation(
         "bias_out_of_nowhere",
         "A missing bias must add nothing.",
-        "layer_norm", "layer_norm.hip",
+        "layer_norm", MOMENTS,
         before="return i == 0 ? 1 : 0;",
         after="return 1;",
         runs=(Run("smoke", "bf16"), Run("exact", "f16"))),
     Mutation(
         "zeros_for_ones",
         "A missing weight must be 1.",
-        "layer_norm", "layer_norm.hip",
+        "layer_norm", MOMENTS,
         before="return i == 0 ? 1 : 0;",
         after="return 0;",
         runs=(Run("smoke", "bf16"), Run("exact", "f16"))),
@@ -508,7 +508,7 @@ MUTATIONS = (
         "index_add", RADIX,
         before=" | lanes_with_other_bit(digit[n], bit + 1)",
         after="",
-        runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("indices", "u8", plan="ordered"))),
+        runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("indices", "u8", "fault", plan="ordered"))),
     Mutation(
         "order_not_kept",
         "Sources of a row are added in the reverse order of their lanes: not the sum that is promised.",
@@ -522,7 +522,7 @@ MUTATIONS = (
         "index_add", RADIX,
         before="] = uint16_t(total);",
         after="] = 0;",
-        runs=(Run("smoke", "f16", plan="ordered"), Run("exact", "u8"))),
+        runs=(Run("smoke", "f16", "fault", plan="ordered"), Run("exact", "u8", "fault"))),
     Mutation(
         "ranks_not_awaited",
         "A work-item adds the counts of all waves while other waves still count.",
@@ -543,7 +543,7 @@ MUTATIONS = (
         "index_add", SORTED_SOURCES,
         before="const uint32_t count = (is_last ? bounds & kPlaceMask : next)",
         after="const uint32_t count = next",
-        runs=(Run("adversarial", "f32"), Run("indices", "u8", plan="ordered"))),
+        runs=(Run("adversarial", "f32", "fault"), Run("indices", "u8", "fault", plan="ordered"))),
     Mutation(
         "heads_of_every_block",
         "Heads are also loaded of a block that has listed none, if another block has.",
@@ -557,14 +557,14 @@ MUTATIONS = (
         "index_add", SORTED_SOURCES,
         before="(tile + block < own_first ? end : start)",
         after="start",
-        runs=(Run("adversarial", "f32"), Run("adversarial", "f16"))),
+        runs=(Run("adversarial", "f32", "fault"), Run("adversarial", "f16", "fault"))),
     Mutation(
         "batches_in_one_place",
         "Each batch of a digit's entries is copied over the batch before.",
         "index_add", SORTED_SOURCES,
         before="if (own != past) next[digit] =",
         after="if (false) next[digit] =",
-        runs=(Run("adversarial", "f32"), Run("sizes", "u8"))),
+        runs=(Run("adversarial", "f32", "fault"), Run("sizes", "u8", "fault"))),
     Mutation(
         "long_row_kept",
         "A block that joins sums a row of 129 sources itself, without chunks.",

@@ -127,7 +127,7 @@ Operands::Operands(const Device& device, const Workload& work) : device_(device)
   arguments_.set_stream(device.stream);
   arguments_.add_tensor("x", view_of(work, numbers(element_count(work.shape), work.dtype)));
   for (const parity::TensorSpec& output : op.outputs)
-    if (output.role != parity::Role::kReport) add_numbers(output.name, work.dtype, output_shape(work));
+    if (output.role == parity::Role::kData || output.role == parity::Role::kResult) add_numbers(output.name, work.dtype, output_shape(work));
   for (const parity::TensorSpec& input : op.inputs) {
     if (arguments_[input.name] != nullptr || input.role == parity::Role::kReport) continue;
     if (input.role != parity::Role::kIndex)

@@ -97,7 +97,7 @@ HIPOPS_FN void reduce_rows(const ReduceArgs& args, const Shared<ReduceRoom>& roo
       value = K::over_row(value, over_row);
       const ReduceArgs& a = reload_arguments(args);
       if (a.parts == 1 || a.partial != nullptr) {
-        if (lane == 0 && is_live) store_lane<K>(a, result, part, at.of[kReduceY], value);
+        if (hide_origin(uint32_t(lane)) == 0 && is_live) store_lane<K>(a, result, part, at.of[kReduceY], value);
       } else if (uint32_t(part) % kReduceBlock == thread_index()) {
         total = K::add(total, value);
       }
@@ -105,7 +105,7 @@ HIPOPS_FN void reduce_rows(const ReduceArgs& args, const Shared<ReduceRoom>& roo
     if (reload_arguments(args).parts == 1 || reload_arguments(args).partial != nullptr) continue;
     totals[thread_index()] = total;
     combine_over_block<K>(totals, kReduceBlock, 1);
-    if (thread_index() == 0)
+    if (hide_origin(thread_index()) == 0)  // gfx9 has too few scalar registers to keep the comparison
       store_lane<K>(reload_arguments(args), result, 0, at.of[kReduceY], K::rounded(totals[0]));
     barrier();
   }

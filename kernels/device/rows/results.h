@@ -31,18 +31,19 @@ HIPOPS_FN void store_scalars(const typename Op::Args& a, int64_t number, const R
   constexpr int n = Op::kInputs + Op::kOutputs;
   typename Op::C out[Op::kScalars];
   Op::scalars(row, out);
+  int64_t offset[Op::kScalars] = {}, rest = number;
+#pragma unroll 1
+  for (int d = 0; d + 1 < a.rows.dimensions; ++d) {
+    const int64_t quotient = divide(rest, a.rows.outer[d].size, a.rows.outer[d].divisor);
+#pragma unroll
+    for (int i = 0; i < Op::kScalars; ++i)
+      offset[i] += (rest - quotient * a.rows.outer[d].size) * a.rows.outer[d].stride[n + i];
+    rest = quotient;
+  }
 #pragma unroll
   for (int i = 0; i < Op::kScalars; ++i) {
-    if (a.rows.data[n + i] == nullptr) continue;
-    int64_t offset = 0, rest = number;
-#pragma unroll 1
-    for (int d = 0; d + 1 < a.rows.dimensions; ++d) {
-      const int64_t quotient = divide(rest, a.rows.outer[d].size, a.rows.outer[d].divisor);
-      offset += (rest - quotient * a.rows.outer[d].size) * a.rows.outer[d].stride[n + i];
-      rest = quotient;
-    }
-    offset += rest * a.rows.outer[a.rows.dimensions - 1].stride[n + i];
-    static_cast<typename Op::C*>(a.rows.data[n + i])[offset] = out[i];
+    const int64_t at = offset[i] + rest * a.rows.outer[a.rows.dimensions - 1].stride[n + i];
+    if (a.rows.data[n + i] != nullptr) static_cast<typename Op::C*>(a.rows.data[n + i])[at] = out[i];
   }
 }
 // Stores them, if the caller has passed any, of the row that the lanes of `rows` share.

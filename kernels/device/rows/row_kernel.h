@@ -79,8 +79,10 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
   columns.recompute_widened();
   const typename Op::Args& b = reload_arguments(a);
   const auto row = Op::finalize(b, part);
-  store_scalars_once<Op>(b, rows, first, row);
+  // The order that needs fewer registers: before the results with nvcc, and after them with clang.
+  if constexpr (bounds_set_registers) store_scalars_once<Op>(b, rows, first, row);
   store_tile<Op, Shape>(b, tile, rows, 0, row, columns);
+  if constexpr (!bounds_set_registers) store_scalars_once<Op>(b, rows, first, row);
 }
 
 // Whether weights are loaded together with x and kept in registers: up to 8 vectors; NVIDIA on chip without prefetch,
