@@ -65,8 +65,8 @@ HIPOPS_FN void reduce_rows(const ReduceArgs& args, const Shared<ReduceRoom>& roo
   using Lane = typename K::Lane;
   using Total = typename K::Total;
   const Shared<Total> totals = room.as<Total>();
-  const int32_t lane = int32_t(thread_index()) & (args.lanes - 1);
-  const int32_t row = args.lanes > kMostRowLanes ? 0 : int32_t(thread_index()) / args.lanes;
+  const int32_t lanes = reload_arguments(args).lanes, lane = int32_t(thread_index()) & (lanes - 1);
+  const int32_t row = lanes > kMostRowLanes ? 0 : int32_t(thread_index()) / lanes;
   ReduceOverRow over_row{args, Reduce<ReduceRoom, kReduceBlock>(args.lanes)};
   if (args.partial != nullptr) allow_next_launch();
 
