@@ -32,16 +32,41 @@ def norm(op, dtype, rows, cols):
     return Workload(f"{op}/{NAMES[dtype]}/{rows}x{cols}", op, moved, ours, peer, (x, w, b), 0.88 if cols >= 65536 else 0.94)
 
 
-def fused_add(dtype, rows, cols):
-    x, residual, w = random(rows, cols, dtype=dtype), random(rows, cols, dtype=dtype), random(cols, dtype=dtype)
+def fused_add(op, dtype, rows, cols):
+    x, residual, w, b = random(rows, cols, dtype=dtype), random(rows, cols, dtype=dtype), random(cols, dtype=dtype), random(cols, dtype=dtype)
     y, out = torch.empty_like(x), torch.empty_like(x)
 
-    def peer(x, residual, w):
+    def rms_norm(x, residual, w, b):
         h = x + residual
         return F.rms_norm(h, (cols,), w, 1e-5), h
 
-    return Workload(f"fused_add_rms_norm/{NAMES[dtype]}/{rows}x{cols}", "fused_add_rms_norm", 4 * x.numel() * x.element_size(),
-                    lambda lib: lib.bind("fused_add_rms_norm", y, out, None, x, residual, w, 1e-5, 0), peer, (x, residual, w), 0.94)
+    def layer_norm(x, residual, w, b):
+        h = x + residual
+        return F.layer_norm(h, (cols,), w, b, 1e-5), h
+
+    peer, ours = {"fused_add_rms_norm": (rms_norm, lambda lib: lib.bind(op, y, out, None, x, residual, w, 1e-5, 0)),
+                  "fused_add_layer_norm": (layer_norm, lambda lib: lib.bind(op, y, out, None, None, x, residual, w, b, 1e-5, 0))}[op]
+    return Workload(f"{op}/{NAMES[dtype]}/{rows}x{cols}", op, 4 * x.numel() * x.element_size(), ours, peer, (x, residual, w, b), 0.94)
+
+
+REDUCTIONS = {"sum": (0, torch.sum), "mean": (1, torch.mean), "max": (2, torch.amax), "logsumexp": (4, torch.logsumexp),
+              "argmax": (5, torch.argmax)}
+
+
+def reduction(kind, dtype, rows, cols, dims):
+    """dims: a tuple of dimensions of x, which has the shape (rows, cols)."""
+    x = random(rows, cols, dtype=dtype)
+    number, function = REDUCTIONS[kind]
+    peer = (lambda x: function(x, dims[0] if len(dims) == 1 else None)) if kind == "argmax" else lambda x: function(x, dims)
+    y = torch.empty_like(peer(x))
+    bits = sum(1 << d for d in dims)
+
+    def ours(lib):
+        space, n = lib.workspace("reduce", y, x, number, bits)
+        return lib.bind("reduce", y, x, number, bits, space, n)
+
+    return Workload(f"reduce_{kind}/{NAMES[dtype]}/{rows}x{cols}:{','.join(map(str, dims))}", "reduce",
+                    x.numel() * x.element_size() + y.numel() * y.element_size(), ours, peer, (x,), 0.94)
 
 
 def gated(dtype, rows, cols, kind="silu", view="halves"):
@@ -194,7 +219,13 @@ VOCABULARIES = [(BF16, 1024, 50257), (BF16, 1024, 128256), (BF16, 1024, 151936),
                 (F32, 512, 128256), (F32, 512, 151936), (F32, 256, 262208)]
 
 # The residual of a model's layers: one token, a batch of them, a prefill.
+FUSED_OPS = ("fused_add_rms_norm", "fused_add_layer_norm")
 FUSED_SHAPES = [(1, 4096), (32, 4096), (256, 8192), (16384, 2048), (16384, 4096), (8192, 8192), (4096, 16384)]
+
+REDUCED = [("sum", F32, 8192, 8192, (1,)), ("sum", F32, 8192, 8192, (0,)), ("sum", F32, 8192, 8192, (0, 1)),
+           ("mean", BF16, 16384, 4096, (1,)), ("sum", BF16, 16384, 4096, (0,)), ("max", BF16, 16384, 4095, (1,)),
+           ("logsumexp", BF16, 1024, 151936, (1,)), ("argmax", BF16, 1, 151936, (1,)), ("argmax", BF16, 32, 151936, (1,)),
+           ("argmax", F32, 1, 128256, (1,)), ("sum", F32, 1, 4096, (1,)), ("sum", F32, 1048576, 64, (1,)), ("sum", F32, 64, 1048576, (0,))]
 
 # The MLP of a model: one token, a batch of them, a prefill. Odd rows begin anywhere.
 GATED = [(BF16, 1, 14336), (BF16, 32, 14336), (BF16, 256, 14336), (BF16, 16384, 14336), (F32, 8192, 14336), (BF16, 16384, 11008),
@@ -208,7 +239,9 @@ def table():
     """Functions that make the workloads, by name. One workload's tensors are freed before the next is made."""
     rows = [(f"{op}/bf16/{r}x{c}", lambda op=op, r=r, c=c: norm(op, BF16, r, c)) for r, c in ROW_SHAPES for op in OPS]
     rows += [(f"{op}/f32/{r}x{c}", lambda op=op, r=r, c=c: norm(op, F32, r, c)) for r, c in ((16384, 4096), (8192, 8192)) for op in OPS]
-    rows += [(f"fused_add_rms_norm/bf16/{r}x{c}", lambda r=r, c=c: fused_add(BF16, r, c)) for r, c in FUSED_SHAPES]
+    rows += [(f"{op}/bf16/{r}x{c}", lambda op=op, r=r, c=c: fused_add(op, BF16, r, c)) for op in FUSED_OPS for r, c in FUSED_SHAPES]
+    rows += [(f"reduce_{kind}/{NAMES[t]}/{r}x{c}:{dims}", lambda kind=kind, t=t, r=r, c=c, dims=dims: reduction(kind, t, r, c, dims))
+             for kind, t, r, c, dims in REDUCED]
     rows += [(f"activation_and_mul/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated(t, *rest)) for t, *rest in GATED]
     rows += [(f"activation/{NAMES[t]}/{kind}", lambda t=t, n=n, kind=kind: activation(t, n, 14336, kind))
              for t, n, kind in ((BF16, 1, "silu"), (BF16, 16384, "relu"), (BF16, 16384, "gelu"), (F32, 8192, "silu"))]
