@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "device/map/contract.h"
 #include "hipops/hipops.h"
@@ -78,8 +79,14 @@ MapMode plan_map(PlanOptions options, const hipops_tensor* const (&tensors)[K], 
     items = (s.walk.count - 1) / (options.small_apart ? std::min(rounds, most) : most) + 1;
   }
   *grid = options.grid_for(items, kMapBlock);
+  // Blocks of whole rows of the walk: a step of the grid then moves each work-item down a number of rows.
+  const int64_t inner = layout.size[0] / vector, row_blocks = inner / std::gcd(inner, int64_t{kMapBlock});
+  if (mode == MapMode::wide && layout.rank == 2 && *grid > row_blocks) *grid -= *grid % row_blocks;
   s.apart = int64_t{*grid} * kMapBlock;
   s.step = s.apart * (mode == MapMode::any ? kMapElements : 1);
+  s.advances = layout.rank == 1 || (layout.rank == 2 && s.step % inner == 0);
+  for (int k = 0; k < K; ++k)
+    s.advance[k] = layout.rank == 1 ? s.step * s.walk.dim[0].stride[k] : s.step / inner * s.walk.dim[1].stride[k];
   return mode;
 }
 

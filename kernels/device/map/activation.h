@@ -93,6 +93,13 @@ HIPOPS_FN float sigmoid_product(float m, TwoFloats x, float other) {
   return rounded_once(product_in_two(m, sigmoid.value, sigmoid.rest), other) * factor;
 }
 
+// The tail of Phi for 16-bit types: see gelu_product().
+HIPOPS_FN float tail16(float r) {
+  constexpr float kTail16[] = {3.99235100e-01f, 7.90930450e-01f, 1.21775496e+00f,
+                               1.33152461e+00f, -6.75397444e+00f, 5.01036501e+00f};
+  return polynomial(kTail16, r) * r;
+}
+
 // x * Phi(x) * other, with Phi(-a) = e^(-a^2 / 2) * tail(a). The tail is r times a polynomial in r = 1 / (a + 2), from
 // 1 on (16-bit types: from 0 on). Phi is 0.5 plus an odd polynomial up to 1.
 template <class T>
@@ -102,13 +109,11 @@ HIPOPS_FN float gelu_product(float x, float other) {
   constexpr float kTail0 = 3.98960203e-01f, kTail[] = {7.96715915e-01f, 1.22902250e+00f, 3.08340609e-01f,
                                                        2.49432349e+00f, -3.23679047e+01f, 7.66984253e+01f,
                                                        -7.60829926e+01f, 2.76222420e+01f};
-  constexpr float kTail16[] = {3.99235100e-01f, 7.90930450e-01f, 1.21775496e+00f,
-                               1.33152461e+00f, -6.75397444e+00f, 5.01036501e+00f};
   const float a = fminf(fabsf(x), 64.0f), square = rounded_product(x, x), shifted = a + 2.0f;
   Power<T> e(-0.5f * square);
   const float r = reciprocal_estimate(shifted);
   if constexpr (!needs_all_digits<T>) {
-    const float p = e.power * (polynomial(kTail16, r) * r), v = x * (x < 0 ? p : 1.0f - p * e.factor) * other;
+    const float p = e.power * tail16(r), v = x * (x < 0 ? p : 1.0f - p * e.factor) * other;
     return x < 0 ? v * e.factor : v;
   }
   // Applied to the tail, which is about r^1.5 there: the rounding errors of a + 2, of r and of the square.
@@ -153,6 +158,27 @@ HIPOPS_FN float softplus_product(float x, float other) {
   return e.factor == 1.0f ? 2.0f * rounded_once(half, other) : e.power * other * e.factor;
 }
 
+// Whether usual_sigmoid_product() computes the same for this argument: its power does not leave the range.
+template <class T>
+HIPOPS_FN bool is_usual(TwoFloats x) { return (needs_all_digits<T> ? -fabsf(x.value) : x.value) > -80.0f; }
+
+// sigmoid_product() in fewer steps.
+template <class T>
+HIPOPS_FN float usual_sigmoid_product(float m, TwoFloats x, float other) {
+  if constexpr (!needs_all_digits<T>) return m * reciprocal_estimate(1.0f + exp2_fast(x.value * -1.44269504f)) * other;
+  const float power = exponential(-x.value), sum = 1.0f + fused_multiply_add(power, -x.rest, power);
+  const float inverse = reciprocal_estimate(sum), quotient = m * inverse;
+  return rounded_once({quotient, fused_multiply_add(-quotient, sum, m) * inverse}, other);
+}
+
+// gelu_product() for 16-bit types and x above kLeastUsualGelu, in fewer steps.
+constexpr float kLeastUsualGelu = -12.0f;
+HIPOPS_FN float usual_gelu_product(float x, float other) {
+  const float r = reciprocal_estimate(fabsf(x) + 2.0f), scaled = x * 0.849321800f;  // sqrt(log2(e) / 2)
+  const float p = exp2_fast(-scaled * scaled) * tail16(r);
+  return x * (x < 0 ? p : 1.0f - p) * other;
+}
+
 // y = act(x) * other, of n neighbours. The kind is uniform.
 template <class T, int n>
 HIPOPS_FN void activate(const ActivationTerms& a, const float (&x)[n], const float (&other)[n], float (&y)[n]) {
@@ -160,6 +186,15 @@ HIPOPS_FN void activate(const ActivationTerms& a, const float (&x)[n], const flo
 #pragma unroll
     for (int i = 0; i < n; ++i) y[i] = f(x[i], other[i]);
   };
+  // m(x) * sigmoid(argument(x)) * other.
+  const auto each_sigmoid = [&](auto m, auto argument) {
+    bool all_usual = true;
+#pragma unroll
+    for (int i = 0; i < n; ++i) all_usual &= is_usual<T>(argument(x[i]));
+    if (all_usual) each([=](float v, float u) { return usual_sigmoid_product<T>(m(v), argument(v), u); });
+    else each([=](float v, float u) { return sigmoid_product<T>(m(v), argument(v), u); });
+  };
+  const auto itself = [](float v) { return v; };
   const float alpha = a.alpha, alpha_rest = a.alpha_rest;
   switch (a.kind) {
     case Activation::identity: return each([](float v, float u) { return v * u; });
@@ -170,12 +205,21 @@ HIPOPS_FN void activate(const ActivationTerms& a, const float (&x)[n], const flo
     case Activation::neg: return each([](float v, float u) { return -v * u; });
     case Activation::sqr: return each([](float v, float u) { return v * v * u; });
     case Activation::sigmoid:
-      return each([](float v, float u) { return sigmoid_product<T>(1.0f, {v, 0.0f}, u); });
+      return each_sigmoid([](float) { return 1.0f; }, [](float v) { return TwoFloats{v, 0.0f}; });
     case Activation::swish:
-      return each([=](float v, float u) { return sigmoid_product<T>(v, product_in_two(v, alpha, alpha_rest), u); });
-    case Activation::gelu_tanh:
-      return each([](float v, float u) { return sigmoid_product<T>(v, gelu_argument<T>(v), u); });
-    case Activation::gelu: return each([](float v, float u) { return gelu_product<T>(v, u); });
+      return each_sigmoid(itself, [=](float v) {
+        if constexpr (!needs_all_digits<T>) return TwoFloats{v * alpha, 0.0f};
+        return product_in_two(v, alpha, alpha_rest);
+      });
+    case Activation::gelu_tanh: return each_sigmoid(itself, [](float v) { return gelu_argument<T>(v); });
+    case Activation::gelu:
+      if constexpr (!needs_all_digits<T>) {
+        bool all_usual = true;
+#pragma unroll
+        for (int i = 0; i < n; ++i) all_usual &= x[i] > kLeastUsualGelu;
+        if (all_usual) return each([](float v, float u) { return usual_gelu_product(v, u); });
+      }
+      return each([](float v, float u) { return gelu_product<T>(v, u); });
     case Activation::tanh: return each([](float v, float u) { return hyperbolic_tangent<T>(v) * u; });
     case Activation::elu:
       return each([=](float v, float u) { return (v >= 0 ? v : alpha * exponential_minus_one<T>(v)) * u; });

@@ -25,6 +25,9 @@ struct MapStreams {
   Walk<kOperands> walk;  // over vectors (wide), rows (shifted) or elements (any)
   int64_t step;          // vectors (wide), work-items (shifted) or elements (any) that the grid handles at a time
   int64_t apart;         // any: between the elements of a work-item
+  // wide: whether the next vector of a work-item is always `advance` elements from the vector before it.
+  int32_t advances;
+  int64_t advance[kOperands];
   int32_t head, tail;    // wide: elements before the first vector and after the last. The rest has no gaps
   // wide: the elements of two inputs alternate. Each vector of the walk is 32 bytes that hold both. data[2] is 16 bytes
   // past data[1].

@@ -30,17 +30,16 @@ HIPOPS_FN void map_element(const typename Op::Args& a, const Offsets<Op::kInputs
   static_cast<T*>(a.map.data[0])[at.of[0] + i] = apply_map<T, 1, Op>(a, x).element[0];
 }
 
-// Makes the elements of two inputs of the 2 * n elements x[0], x[1], in which they alternate.
-template <int n>
-HIPOPS_FN void separate(float (&x)[2][n]) {
-  float apart[2][n];
+// Makes the vectors of two inputs of the 2 * n elements x[0], x[1], in which they alternate.
+template <class T, int n>
+HIPOPS_FN void separate(Packed<T, n> (&x)[2]) {
+  Vector<T, n> apart[2];
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    apart[0][i] = x[2 * i / n][2 * i % n];
-    apart[1][i] = x[2 * i / n][2 * i % n + 1];
+    apart[0].element[i] = x[2 * i / n][2 * i % n];
+    apart[1].element[i] = x[2 * i / n][2 * i % n + 1];
   }
-#pragma unroll
-  for (int i = 0; i < n; ++i) x[0][i] = apart[0][i], x[1][i] = apart[1][i];
+  x[0] = apart[0], x[1] = apart[1];
 }
 
 // A round loads the vectors of the next round before it computes. There is one copy of the code that computes, which is
@@ -51,34 +50,43 @@ HIPOPS_FN void map_wide(const typename Op::Args& a) {
   const MapStreams<kInputs + 1>& map = a.map;
   load_walk_arguments(map.walk, map.data[0], map.data[1], map.data[kInputs], map.step);
   T* const y = static_cast<T*>(map.data[0]);
+  int64_t i = int64_t(block_index()) * kMapBlock + thread_index();
+  Offsets<kInputs + 1> at{};
   Packed<T, n> next[kInputs];
-  const auto issue_loads = [&](int64_t i) {
-    const Offsets<kInputs + 1> at = locate(map.walk, i);
+  const auto issue_loads = [&] {
 #pragma unroll
     for (int k = 0; k < kInputs; ++k)
       next[k] = load_packed_evict_last<n>(static_cast<const T*>(map.data[k + 1]) + at.of[k + 1]);
-    return at.of[0];
   };
-  int64_t i = int64_t(block_index()) * kMapBlock + thread_index(), next_at = 0;
-  if (i < map.walk.count) next_at = issue_loads(i);
+  if (i < map.walk.count) {
+    at = locate(map.walk, i);
+    issue_loads();
+  }
 #pragma unroll 1
   while (i < map.walk.count) {
-    const int64_t at = next_at;
+    const int64_t at_y = at.of[0];
     Packed<T, n> now[kInputs];
 #pragma unroll
     for (int k = 0; k < kInputs; ++k) now[k] = next[k];
     i += map.step;
-    next_at = issue_loads(i < map.walk.count ? i : i - map.step);
+    const bool is_last = i >= map.walk.count;
+    if (map.advances) {
+#pragma unroll
+      for (int k = 0; k < kInputs + 1; ++k) at.of[k] += is_last ? 0 : map.advance[k];
+    } else {
+      at = locate(map.walk, is_last ? i - map.step : i);
+    }
+    issue_loads();
+    if constexpr (kInputs == 2) {
+      if (map.alternate) separate(now);
+    }
     float x[kInputs][n];
 #pragma unroll
     for (int k = 0; k < kInputs; ++k) {
 #pragma unroll
       for (int e = 0; e < n; ++e) x[k][e] = widen(now[k][e]);
     }
-    if constexpr (kInputs == 2) {
-      if (map.alternate) separate(x);
-    }
-    store_vector_as_one<n>(y + at, apply_map<T, n, Op>(reload_arguments(a), x));
+    store_vector_as_one<n>(y + at_y, apply_map<T, n, Op>(reload_arguments(a), x));
   }
   if ((map.head | map.tail) == 0 || block_index() != 0) return;
   const int32_t thread = int32_t(thread_index());
