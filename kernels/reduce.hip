@@ -26,7 +26,10 @@ struct Rows {
   const ReduceArgs& args;
   const Shared<ReduceRoom>& room;
   template <class K>
-  HIPOPS_METHOD void run() const { reduce_rows<T, K>(args, room); }
+  HIPOPS_METHOD void run() const {
+    if (args.short_rows) reduce_short_rows<T, K>(args);
+    else reduce_rows<T, K>(args, room);
+  }
 };
 template <class T>
 struct Columns {

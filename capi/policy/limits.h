@@ -96,6 +96,8 @@ struct ReduceLimits {
   // Rows in parts: with fewer rows than this for each unit, blocks share the parts of a row.
   static constexpr int64_t kRowBlocksAUnit = 8;
   static constexpr int64_t kMostSplitRows = 8192;   // from here on no device has too few rows
+  // From here on units are busy although lanes have several short rows.
+  static constexpr int64_t kLeastShortRowBlocksAUnit = 4;
   static constexpr int64_t kLeastNeighbours = 32;   // lanes with neighbouring results: whole lines of a cache
   static constexpr int64_t kColumnBlocks = 2048;    // of a reduction of columns: enough for every device
 };

@@ -8,6 +8,7 @@ namespace hipops {
 constexpr int kReduceBlock = 256;
 constexpr int kReduceDepth = 8;       // loads of a lane in flight
 constexpr int kShortReduceDepth = 2;  // the same of rows in few lanes
+constexpr int kShortRows = 4;         // rows of a lane in flight, if all rows are short and of whole vectors
 constexpr int kMostRowLanes = 32;     // lanes of a row, if a block has several rows
 constexpr int64_t kSpanVectors = int64_t{kReduceBlock} * kReduceDepth;  // of a row: a block loads them in one round
 
@@ -42,6 +43,7 @@ struct ReduceArgs {
   WideDivisor tiles_divisor;
   int32_t lanes, rows;    // `rows`: lanes of a row; rows of a block
   int32_t deep;           // `rows`: lanes load kReduceDepth vectors
+  int32_t short_rows;     // `rows`: lanes have kShortRows rows
   int32_t result_bits;    // `columns`: 1 << result_bits neighbouring lanes have different results
   int32_t is_wide;        // `columns`: vectors of 16 bytes
 };

@@ -60,6 +60,49 @@ struct ReduceOverRow {
   }
 };
 
+// Short rows of whole vectors, with the same bits as from reduce_rows(). The loads of several rows are in flight.
+template <class T, class K>
+HIPOPS_FN void reduce_short_rows(const ReduceArgs& args) {
+  constexpr int kLength = kWideBytes / int(sizeof(T));
+  const int32_t lanes = args.lanes, lane = int32_t(thread_index()) & (lanes - 1);
+  const int32_t row_of_block = int32_t(thread_index()) / lanes;
+  for (int64_t first = int64_t(block_index()) * args.rows; first < reload_arguments(args).units;
+       first += reload_arguments(args).step) {
+    const ReduceArgs& a = reload_arguments(args);
+    const int32_t vectors = int32_t(a.length) / kLength;
+    const auto row_at = [&](const ReduceArgs& a, int r) { return first + row_of_block + r * (a.rows / kShortRows); };
+    int64_t row[kShortRows];
+    Offsets<kReduceOperands> at[kShortRows];
+#pragma unroll
+    for (int r = 0; r < kShortRows; ++r) row[r] = row_at(a, r) < a.units ? row_at(a, r) : 0;
+    locate(a.results, row, at);
+    Packed<T, kLength> v[kShortRows * kShortReduceDepth];
+#pragma unroll
+    for (int i = 0; i < kShortRows * kShortReduceDepth; ++i) {
+      const int32_t vector = lane + i % kShortReduceDepth * lanes;
+      v[i] = load_packed_once<kLength>(static_cast<const T*>(a.x) + at[i / kShortReduceDepth].of[kReduceX] +
+                                       (vector < vectors ? vector : vectors - 1) * kLength);
+    }
+    issue_before_use(v);
+#pragma unroll
+    for (int r = 0; r < kShortRows; ++r) {
+      const ReduceArgs& a = reload_arguments(args);
+      Packed<T, kLength> of_row[kShortReduceDepth];
+#pragma unroll
+      for (int i = 0; i < kShortReduceDepth; ++i) {
+        of_row[i] = v[r * kShortReduceDepth + i];
+        if (lane + i * lanes >= vectors) of_row[i] = Packed<T, kLength>::filled(narrow<T>(K::absent(a)));
+      }
+      typename K::Lane value = K::template reduce<kShortReduceDepth * kLength>(
+          a, AllElements<T, kLength, kShortReduceDepth>{of_row},
+          [=](int i) { return (lane + i / kLength * lanes) * kLength + i % kLength; });
+      ReduceOverLanes over_lanes(lanes);
+      value = K::over_row(value, over_lanes);
+      if (lane == 0 && row_at(a, r) < a.units) store_result(a, at[r].of[kReduceY], K::finish(a, value));
+    }
+  }
+}
+
 template <class T, class K>
 HIPOPS_FN void reduce_rows(const ReduceArgs& args, const Shared<ReduceRoom>& room) {
   using Lane = typename K::Lane;
