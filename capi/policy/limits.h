@@ -93,9 +93,9 @@ struct ReduceLimits {
   // Rows of fewer bytes that are not whole vectors, and innermost dimensions of fewer bytes if outer dimensions are
   // reduced, too, have too few vectors for a row's lanes.
   static constexpr int64_t kLeastRowBytes = 64, kLeastInnerBytes = 4096;
-  // Rows in parts: with fewer rows than this for each unit, blocks share the parts of a row.
-  static constexpr int64_t kRowBlocksAUnit = 8;
-  static constexpr int64_t kMostSplitRows = 8192;   // from here on no device has too few rows
+  // Rows in parts, if they have this number of vectors: enough blocks for every device, and parts of so many elements
+  // that places in them fit in 32 bits.
+  static constexpr int64_t kLeastSplitVectors = 4096, kRowBlocks = 4096, kMostPartElements = int64_t{1} << 30;
   // From here on units are busy although lanes have several short rows.
   static constexpr int64_t kLeastShortRowBlocksAUnit = 4;
   static constexpr int64_t kLeastNeighbours = 32;   // lanes with neighbouring results: whole lines of a cache

@@ -110,18 +110,24 @@ int64_t count_of(const Layout<K>& layout) {
 }
 
 Division divide_rows(const ReduceProblem& p, const Layouts& l) {
+  using R = ReduceLimits;
   Division d{};
   d.is_rows = true;
   d.results = count_of(l.results);
   d.vector = 1;
   d.length = l.reduced.size[0];
   const int64_t of_vector = kWideAccess / dtype_bytes(p.x->dtype), vectors = divided_up(d.length, of_vector);
-  d.part_length = std::min(d.length, kSpanVectors * of_vector);
+  const int64_t outer = count_of(l.reduced) / d.length;
+  // Long rows have more parts if they are fewer. Parts consist of whole short rounds of a block.
+  const int64_t most = vectors < R::kLeastSplitVectors ? 1 : divided_up(vectors, kShortRoundVectors);
+  const int64_t spans = std::clamp<int64_t>(R::kRowBlocks / std::max<int64_t>(d.results * outer, 1), 1, most);
+  const int64_t of_part = divided_up(divided_up(vectors, spans), kShortRoundVectors) * kShortRoundVectors;
+  d.part_length = std::min({d.length, of_part * of_vector, R::kMostPartElements});
   d.spans = divided_up(d.length, d.part_length);
-  d.parts = count_of(l.reduced) / d.length * d.spans;
+  d.parts = outer * d.spans;
   if (d.parts > 1) d.lanes = kReduceBlock;
   else if (vectors <= kMostRowLanes * kShortReduceDepth) d.lanes = power_up(divided_up(vectors, kShortReduceDepth));
-  else d.lanes = power_up(divided_up(vectors, kReduceDepth));
+  else d.lanes = std::min<int64_t>(power_up(divided_up(vectors, kReduceDepth)), kReduceBlock);
   // A row that is not whole vectors has up to 14 other elements, a lane for each.
   if (!are_whole(p, l, d.length)) d.lanes = std::max<int64_t>(d.lanes, 16);
   return d;
@@ -155,7 +161,7 @@ Division division_of(const ReduceProblem& p, const Layouts& l) {
 
 // The parts of rows are stored only if rows are few.
 int64_t stored_bytes(const ReduceProblem& p, const Division& d) {
-  if (d.parts == 1 || (d.is_rows && d.results >= ReduceLimits::kMostSplitRows)) return 0;
+  if (d.parts == 1 || (d.is_rows && d.results >= ReduceLimits::kRowBlocks)) return 0;
   return d.parts * d.results * lane_bytes(p);
 }
 
@@ -219,8 +225,7 @@ ReducePlan plan_reduce(const PlanOptions& options, const ReduceProblem& p, const
                        void* workspace) {
   const Layouts l = layouts_of(p);
   Division d = division_of(p, l);
-  bool is_split = workspace && stored_bytes(p, d) != 0;
-  if (d.is_rows) is_split = is_split && d.results < ReduceLimits::kRowBlocksAUnit * device.units;
+  const bool is_split = workspace && stored_bytes(p, d) != 0;
   if (!d.is_rows && !is_split && d.parts > 1) d.parts = 1, d.part_length = d.length;
 
   ReducePlan plan{};

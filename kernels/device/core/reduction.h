@@ -38,6 +38,12 @@ struct Maximum {
   template <class T> static HIPOPS_METHOD T identity() { return -T(INFINITY); }
 };
 
+// The smaller number. A number wins over a NaN.
+struct Minimum {
+  HIPOPS_METHOD float operator()(float a, float b) const { return fminf(a, b); }
+  HIPOPS_METHOD double operator()(double a, double b) const { return fmin(a, b); }
+};
+
 // Reductions over a whole wave by special instructions, if kExists. of() reduces the values of all lanes. of_eight()
 // reduces the values of lanes 0 to 7; lanes n, n + 8, n + 16, .. must hold the same value. kInF64: the instruction is
 // for f64, so each call converts a float to f64, and the result back.

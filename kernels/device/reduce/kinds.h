@@ -83,15 +83,22 @@ struct GreatestOf : PlainKind<GreatestOf<C>, C> {
   HIPOPS_METHOD C operator()(C a, C b) const { return b > a || b != b ? b : a; }
   template <class T> static HIPOPS_METHOD T identity() { return -T(INFINITY); }
   static HIPOPS_METHOD C absent(const ReduceArgs& a) { return -C(INFINITY) * C(a.sign); }
-  template <class F>
-  struct Signed {
-    const F& f;
-    C sign;
-    HIPOPS_METHOD C operator()(int i) const { return f(i) * sign; }
-  };
+  // One instruction for a number, and one for two comparisons with NaN.
+  template <int N, class Op, class F>
+  static HIPOPS_METHOD C reduce_by(Op op, const F& f) {
+    bool has_nan = false;
+    const auto pair = [&](int i) {
+      const C a = f(2 * i), b = f(N == 1 ? 0 : 2 * i + 1);
+      has_nan |= (a != a) | (b != b);
+      return op(a, b);
+    };
+    const C greatest = tree<0, (N + 1) / 2>(pair, op);
+    return has_nan ? C(NAN) : greatest;
+  }
   template <int N, class F, class At>
   static HIPOPS_METHOD C reduce(const ReduceArgs& a, const F& f, At) {
-    return tree<0, N>(Signed<F>{f, C(a.sign)}, GreatestOf());
+    static_assert(N == 1 || N % 2 == 0, "pairs");
+    return a.sign > 0 ? reduce_by<N>(Maximum(), f) : -reduce_by<N>(Minimum(), f);  // a uniform branch
   }
   static HIPOPS_METHOD C finish(const ReduceArgs& a, C greatest) { return greatest * C(a.sign); }
 };
@@ -161,13 +168,15 @@ struct PositionOf : PlainKind<PositionOf<C>, Placed<C>> {
   // Finds the greatest number, then the first element that equals it. If that is NaN, the first NaN.
   template <int N, class F, class At>
   static HIPOPS_METHOD Lane reduce(const ReduceArgs& a, const F& f, At at) {
-    const C sign = C(a.sign), greatest = GreatestOf<C>::template reduce<N>(a, f, at);
+    const C greatest = GreatestOf<C>::template reduce<N>(a, f, at), wanted = greatest * C(a.sign);
     f.convert_again(uint32_t(a.units >> 63));
     int first = N - 1;
+    if (wanted == wanted) {
 #pragma unroll
-    for (int i = N - 2; i >= 0; --i) {
-      const C v = f(i) * sign;
-      first = v >= greatest || v != v ? i : first;
+      for (int i = N - 2; i >= 0; --i) first = f(i) == wanted ? i : first;
+    } else {
+#pragma unroll
+      for (int i = N - 2; i >= 0; --i) first = f(i) != f(i) ? i : first;
     }
     const int64_t place = at(first);
     return {greatest, uint32_t(place), uint32_t(uint64_t(place) >> 32)};

@@ -1,9 +1,9 @@
 // Reductions of rows: the innermost reduced dimension is contiguous.
 //
 // Up to 32 lanes have a row each, or a block has a row. Lanes load vectors at multiples of 16 bytes, and the elements
-// before and after them. A row that is longer than a round, or has outer dimensions that are reduced too, has parts: a
+// before and after them. Long rows, if they are few, and rows with outer dimensions that are reduced too, have parts: a
 // block reduces each part by itself, and then adds the parts. Or different blocks reduce the parts, and `merge` adds
-// them in the same order. So a result's bits depend neither on the grid nor on other results.
+// them in the same order. So a result's bits do not depend on the grid.
 #pragma once
 
 #include "device/core/cache.h"
@@ -14,39 +14,52 @@
 namespace hipops {
 namespace {
 
+// The reduction of a lane's elements in Depth * lanes of a part's vectors, from vector `base` on. The first vector is at
+// `from`, and at `place` of the reduced elements.
+template <class T, class K, int Depth>
+HIPOPS_FN typename K::Lane reduce_round(const ReduceArgs& a, const T* from, int64_t place, int32_t vectors, int32_t base,
+                                        int32_t lane, int32_t lanes) {
+  constexpr int kLength = kWideBytes / int(sizeof(T));
+  Packed<T, kLength> v[Depth];
+#pragma unroll
+  for (int i = 0; i < Depth; ++i) {
+    const int32_t at = base + lane + i * lanes;
+    v[i] = load_packed_once<kLength>(from + int64_t(at < vectors ? at : vectors - 1) * kLength);
+  }
+  issue_before_use(v);
+  if (vectors - base < Depth * lanes) {
+    const Packed<T, kLength> absent = Packed<T, kLength>::filled(narrow<T>(K::absent(a)));
+#pragma unroll
+    for (int i = 0; i < Depth; ++i)
+      if (base + lane + i * lanes >= vectors) v[i] = absent;
+  }
+  return K::template reduce<Depth * kLength>(a, AllElements<T, kLength, Depth>{v}, [=](int i) {
+    return place + int64_t(base + lane + i / kLength * lanes) * kLength + i % kLength;
+  });
+}
+
 // The reduction of a lane's elements of a row's part, which begins at `place` of the reduced elements. `lane` is one of
 // `lanes` lanes: 16 or more, or the part is whole vectors.
-template <class T, class K, int Depth>
+template <class T, class K>
 HIPOPS_FN typename K::Lane reduce_part(const ReduceArgs& a, const T* row, int64_t place, int32_t length, int32_t lane,
                                        int32_t lanes) {
   constexpr int kLength = kWideBytes / int(sizeof(T));
   const int32_t to_vector = (kLength - misalignment(row)) % kLength;
   const int32_t head = to_vector < length ? to_vector : length;
   const int32_t vectors = (length - head) / kLength, edges = length - vectors * kLength;
-  typename K::Lane result = K::template identity<typename K::Lane>();
-  if (vectors > 0) {
-    Packed<T, kLength> v[Depth];
-#pragma unroll
-    for (int i = 0; i < Depth; ++i) {
-      const int32_t at = lane + i * lanes;
-      v[i] = load_packed_once<kLength>(row + head + (at < vectors ? at : vectors - 1) * kLength);
-    }
-    issue_before_use(v);
-    if (vectors < Depth * lanes) {
-      const Packed<T, kLength> absent = Packed<T, kLength>::filled(narrow<T>(K::absent(a)));
-#pragma unroll
-      for (int i = 0; i < Depth; ++i)
-        if (lane + i * lanes >= vectors) v[i] = absent;
-    }
-    result = K::template reduce<Depth * kLength>(a, AllElements<T, kLength, Depth>{v}, [=](int i) {
-      return place + head + (lane + i / kLength * lanes) * kLength + i % kLength;
-    });
-  }
+  typename K::Total total = K::template identity<typename K::Total>();
+  int32_t base = 0;
+#pragma unroll 1
+  for (; a.deep && vectors - base > kShortReduceDepth * lanes; base += kReduceDepth * lanes)
+    total = K::add(total, reduce_round<T, K, kReduceDepth>(a, row + head, place + head, vectors, base, lane, lanes));
+#pragma unroll 1
+  for (; base < vectors; base += kShortReduceDepth * lanes)
+    total = K::add(total, reduce_round<T, K, kShortReduceDepth>(a, row + head, place + head, vectors, base, lane, lanes));
   if (lane < edges) {
     const int32_t at = lane < head ? lane : lane + vectors * kLength;
-    result = K()(result, K::template reduce<1>(a, OneElement<T>{row[at]}, [=](int) { return place + at; }));
+    total = K::add(total, K::template reduce<1>(a, OneElement<T>{row[at]}, [=](int) { return place + at; }));
   }
-  return result;
+  return K::rounded(total);
 }
 
 // All-reduces over the lanes of a row.
@@ -134,8 +147,7 @@ HIPOPS_FN void reduce_rows(const ReduceArgs& args, const Shared<ReduceRoom>& roo
         const T* from = x + begin + (a.reduced.count == 1 ? 0 : locate_in_loop(a.reduced, outer).of[0]);
         const int32_t length = int32_t(a.length - begin < a.part_length ? a.length - begin : a.part_length);
         const int64_t place = outer * a.length + begin;
-        value = a.deep ? reduce_part<T, K, kReduceDepth>(a, from, place, length, lane, a.lanes)
-                       : reduce_part<T, K, kShortReduceDepth>(a, from, place, length, lane, a.lanes);
+        value = reduce_part<T, K>(a, from, place, length, lane, a.lanes);
       }
       value = K::over_row(value, over_row);
       const ReduceArgs& a = reload_arguments(args);
