@@ -74,7 +74,7 @@ MapMode plan_map(PlanOptions options, const hipops_tensor* const (&tensors)[K], 
   } else {
     s.walk = walk_of(layout, vector);
     // `any` has a fixed number of elements for each work-item. The last of them may be past the end.
-    const int64_t most = mode == MapMode::wide ? Limits::kMostRounds : kMapElements;
+    const int64_t most = mode == MapMode::wide ? (K == 2 ? Limits::kMostRounds : Limits::kMostRoundsOfMore) : kMapElements;
     const int64_t rounds = (s.walk.count - 1) / Limits::kWorkItemsARound + 1;
     items = (s.walk.count - 1) / (options.small_apart ? std::min(rounds, most) : most) + 1;
   }

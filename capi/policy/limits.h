@@ -39,8 +39,8 @@ struct CopyLimits : MoverLimits {
 struct MapLimits : MoverLimits {
   // Shorter unaligned rows have too few vectors compared with the single elements at their ends.
   static constexpr int64_t kLeastShiftedRowBytes = 256;
-  // A work-item computes several vectors, or elements, if enough work-items remain.
-  static constexpr int64_t kMostRounds = 4, kWorkItemsARound = 1 << 17;
+  // A work-item computes several vectors, or elements, if enough work-items remain: of one input, or of more.
+  static constexpr int64_t kMostRounds = 4, kMostRoundsOfMore = 8, kWorkItemsARound = 1 << 17;
 };
 
 // gather and index_select. x is copied to shared memory if y needs most of x, which would then be read anyway.
