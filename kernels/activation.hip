@@ -23,7 +23,7 @@ struct ActivationOp {
     float one[n];
 #pragma unroll
     for (int i = 0; i < n; ++i) one[i] = 1.0f;
-    activate<T, false>(a.terms, x[0], one, y);
+    activate<T>(a.terms, x[0], one, y);
   }
 };
 

@@ -33,7 +33,7 @@ struct ActivationAndMul {
 #pragma unroll
       for (int i = 0; i < n; ++i) x[1][i] += 1.0f;
     }
-    activate<T, true>(a.terms, x[0], x[1], y);
+    activate<T>(a.terms, x[0], x[1], y);
   }
 };
 

@@ -93,13 +93,17 @@ struct ReduceLimits {
   // Rows of fewer bytes that are not whole vectors, and innermost dimensions of fewer bytes if outer dimensions are
   // reduced, too, have too few vectors for a row's lanes.
   static constexpr int64_t kLeastRowBytes = 64, kLeastInnerBytes = 4096;
-  // Rows in parts, if they have this number of vectors: enough blocks for every device, and parts of so many elements
-  // that places in them fit in 32 bits.
-  static constexpr int64_t kLeastSplitVectors = 4096, kRowBlocks = 4096, kMostPartElements = int64_t{1} << 30;
+  // Rows in parts: with fewer rows than this for each unit, blocks share the parts of a row.
+  static constexpr int64_t kRowBlocksAUnit = 8;
+  static constexpr int64_t kMostSplitRows = 8192;   // from here on no device has too few rows
+  // Fewer parts leave most units idle, so they are made smaller. With many rows, kinds that have rounds need no parts.
+  static constexpr int64_t kFewParts = 64, kManyRows = 512;
+  static constexpr int64_t kMostPartElements = int64_t{1} << 30;  // places in a part fit in 32 bits
   // From here on units are busy although lanes have several short rows.
   static constexpr int64_t kLeastShortRowBlocksAUnit = 4;
-  static constexpr int64_t kLeastNeighbours = 32;   // lanes with neighbouring results: whole lines of a cache
-  static constexpr int64_t kColumnBlocks = 2048;    // of a reduction of columns: enough for every device
+  // Lanes with neighbouring results: whole lines of a cache, or more if results are many.
+  static constexpr int64_t kLeastNeighbours = 32, kManyNeighbours = 64;
+  static constexpr int64_t kColumnBlocks = 512;     // of a reduction of columns: enough for every device
 };
 
 }  // namespace hipops

@@ -45,6 +45,9 @@ ReduceKind kind_of(hipops_reduction reduction) {
   }
 }
 
+// Whether a lane may have several rounds of a part: kHasRounds of device/reduce/kinds.h.
+bool has_rounds(const ReduceProblem& p) { return is_position(p.reduction) || p.reduction == HIPOPS_REDUCE_LOGSUMEXP; }
+
 // The dimensions of both walks, sorted by x's strides, so that a walk's innermost dimension has x's smallest stride. If
 // positions are the results, the reduced dimensions keep their order.
 struct Layouts {
@@ -117,11 +120,10 @@ Division divide_rows(const ReduceProblem& p, const Layouts& l) {
   d.vector = 1;
   d.length = l.reduced.size[0];
   const int64_t of_vector = kWideAccess / dtype_bytes(p.x->dtype), vectors = divided_up(d.length, of_vector);
-  const int64_t outer = count_of(l.reduced) / d.length;
-  // Long rows have more parts if they are fewer. Parts consist of whole short rounds of a block.
-  const int64_t most = vectors < R::kLeastSplitVectors ? 1 : divided_up(vectors, kShortRoundVectors);
-  const int64_t spans = std::clamp<int64_t>(R::kRowBlocks / std::max<int64_t>(d.results * outer, 1), 1, most);
-  const int64_t of_part = divided_up(divided_up(vectors, spans), kShortRoundVectors) * kShortRoundVectors;
+  const int64_t outer = count_of(l.reduced) / d.length, rows = d.results * outer;
+  int64_t of_part = kRoundVectors;
+  if (vectors > of_part && rows * divided_up(vectors, of_part) < R::kFewParts) of_part = kShortRoundVectors;
+  if (has_rounds(p) && rows >= R::kManyRows) of_part = vectors;
   d.part_length = std::min({d.length, of_part * of_vector, R::kMostPartElements});
   d.spans = divided_up(d.length, d.part_length);
   d.parts = outer * d.spans;
@@ -144,7 +146,8 @@ Division divide_columns(const ReduceProblem& p, const Layouts& l, bool is_wide) 
   const int64_t vectors = d.results / d.vector;
   const bool is_along = l.results.rank == 0 || (l.reduced.rank > 0 && std::llabs(l.reduced.stride[0][0]) <
                                                                         std::llabs(l.results.stride[kReduceX][0]));
-  const int64_t least = is_along ? 1 : std::min<int64_t>(power_up(vectors), R::kLeastNeighbours);
+  const int64_t neighbours = vectors >= R::kManyNeighbours * R::kColumnBlocks ? R::kManyNeighbours : R::kLeastNeighbours;
+  const int64_t least = is_along ? 1 : std::min<int64_t>(power_up(vectors), neighbours);
   const int64_t groups = std::clamp<int64_t>(power_down(d.length / kReduceDepth), 1, kReduceBlock / least);
   d.result_lanes = kReduceBlock / groups;
   d.tiles = divided_up(vectors, d.result_lanes);
@@ -161,7 +164,7 @@ Division division_of(const ReduceProblem& p, const Layouts& l) {
 
 // The parts of rows are stored only if rows are few.
 int64_t stored_bytes(const ReduceProblem& p, const Division& d) {
-  if (d.parts == 1 || (d.is_rows && d.results >= ReduceLimits::kRowBlocks)) return 0;
+  if (d.parts == 1 || (d.is_rows && d.results >= ReduceLimits::kMostSplitRows)) return 0;
   return d.parts * d.results * lane_bytes(p);
 }
 
@@ -225,7 +228,8 @@ ReducePlan plan_reduce(const PlanOptions& options, const ReduceProblem& p, const
                        void* workspace) {
   const Layouts l = layouts_of(p);
   Division d = division_of(p, l);
-  const bool is_split = workspace && stored_bytes(p, d) != 0;
+  bool is_split = workspace && stored_bytes(p, d) != 0;
+  if (d.is_rows) is_split = is_split && d.results < ReduceLimits::kRowBlocksAUnit * device.units;
   if (!d.is_rows && !is_split && d.parts > 1) d.parts = 1, d.part_length = d.length;
 
   ReducePlan plan{};

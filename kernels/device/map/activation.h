@@ -162,22 +162,13 @@ HIPOPS_FN float softplus_product(float x, float other) {
 template <class T>
 HIPOPS_FN bool is_usual(TwoFloats x) { return (needs_all_digits<T> ? -fabsf(x.value) : x.value) > -80.0f; }
 
-// e^-x. The rounding errors of x * log2(e) are computed, and applied to the power.
-HIPOPS_FN float usual_power(TwoFloats x) {
-  constexpr float kLog2 = -1.44269502f, kLog2Rest = -1.92596303e-08f, kLn2 = 0.693147182f;
-  const float product = rounded_product(x.value, kLog2), error = fused_multiply_add(x.value, kLog2, -product);
-  const float power = exp2_fast(product);
-  return fused_multiply_add(power, fused_multiply_add(error, kLn2, fused_multiply_add(x.value, kLog2Rest * kLn2, -x.rest)), power);
-}
-
 // sigmoid_product() in fewer steps.
-template <class T, bool is_gated>
+template <class T>
 HIPOPS_FN float usual_sigmoid_product(float m, TwoFloats x, float other) {
   if constexpr (!needs_all_digits<T>) return m * reciprocal_estimate(1.0f + exp2_fast(x.value * -1.44269504f)) * other;
-  const float sum = 1.0f + usual_power(x), inverse = reciprocal_estimate(sum), quotient = m * inverse;
-  const float rest = fused_multiply_add(-quotient, sum, m) * inverse;
-  if constexpr (is_gated) return rounded_once({quotient, rest}, other);
-  return copysignf(quotient + rest, m);
+  const float power = exponential(-x.value), sum = 1.0f + fused_multiply_add(power, -x.rest, power);
+  const float inverse = reciprocal_estimate(sum), quotient = m * inverse;
+  return rounded_once({quotient, fused_multiply_add(-quotient, sum, m) * inverse}, other);
 }
 
 // gelu_product() for 16-bit types and x above kLeastUsualGelu, in fewer steps.
@@ -188,8 +179,8 @@ HIPOPS_FN float usual_gelu_product(float x, float other) {
   return x * (x < 0 ? p : 1.0f - p) * other;
 }
 
-// y = act(x) * other, of n neighbours. The kind is uniform. Unless is_gated, `other` is 1.
-template <class T, bool is_gated, int n>
+// y = act(x) * other, of n neighbours. The kind is uniform.
+template <class T, int n>
 HIPOPS_FN void activate(const ActivationTerms& a, const float (&x)[n], const float (&other)[n], float (&y)[n]) {
   const auto each = [&](auto f) {
 #pragma unroll
@@ -200,7 +191,7 @@ HIPOPS_FN void activate(const ActivationTerms& a, const float (&x)[n], const flo
     bool all_usual = true;
 #pragma unroll
     for (int i = 0; i < n; ++i) all_usual &= is_usual<T>(argument(x[i]));
-    if (all_usual) each([=](float v, float u) { return usual_sigmoid_product<T, is_gated>(m(v), argument(v), u); });
+    if (all_usual) each([=](float v, float u) { return usual_sigmoid_product<T>(m(v), argument(v), u); });
     else each([=](float v, float u) { return sigmoid_product<T>(m(v), argument(v), u); });
   };
   const auto itself = [](float v) { return v; };

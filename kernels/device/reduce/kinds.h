@@ -7,6 +7,8 @@
 //                       reduced elements, and rises with i.
 //   over_row(lane, f)   The Lane of all lanes of a row. f(v, op) reduces a value over them.
 //   finish(a, lane)     The result.
+//   kHasRounds          Whether a lane may have several rounds of a part. That saves calls of over_row(), but the loop
+//                       costs registers.
 #pragma once
 
 #include "device/core/math.h"
@@ -52,6 +54,7 @@ HIPOPS_FN auto tree(const F& f, Op op) {
 
 template <class C>
 struct SumOf : Sum {
+  static constexpr bool kHasRounds = false;
   using Number = C;
   using Lane = C;
   using Total = WideSum<C>;
@@ -68,6 +71,7 @@ struct SumOf : Sum {
 // Kinds whose combinations round nothing, or too little to show.
 template <class Kind, class L>
 struct PlainKind {
+  static constexpr bool kHasRounds = true;
   using Lane = L;
   using Total = L;
   static HIPOPS_METHOD Total add(const Total& total, const Lane& lane) { return Kind()(total, lane); }
@@ -79,6 +83,7 @@ struct PlainKind {
 // The greatest number. A NaN is greater than all.
 template <class C>
 struct GreatestOf : PlainKind<GreatestOf<C>, C> {
+  static constexpr bool kHasRounds = false;
   using Number = C;
   HIPOPS_METHOD C operator()(C a, C b) const { return b > a || b != b ? b : a; }
   template <class T> static HIPOPS_METHOD T identity() { return -T(INFINITY); }
@@ -98,7 +103,9 @@ struct GreatestOf : PlainKind<GreatestOf<C>, C> {
   template <int N, class F, class At>
   static HIPOPS_METHOD C reduce(const ReduceArgs& a, const F& f, At) {
     static_assert(N == 1 || N % 2 == 0, "pairs");
-    return a.sign > 0 ? reduce_by<N>(Maximum(), f) : -reduce_by<N>(Minimum(), f);  // a uniform branch
+    if (a.sign > 0) return reduce_by<N>(Maximum(), f);  // a uniform branch
+    f.convert_again(uint32_t(a.units >> 63));           // a 0 that no compiler knows
+    return -reduce_by<N>(Minimum(), f);
   }
   static HIPOPS_METHOD C finish(const ReduceArgs& a, C greatest) { return greatest * C(a.sign); }
 };
@@ -175,6 +182,7 @@ struct PositionOf : PlainKind<PositionOf<C>, Placed<C>> {
 #pragma unroll
       for (int i = N - 2; i >= 0; --i) first = f(i) == wanted ? i : first;
     } else {
+      f.convert_again(uint32_t(a.units >> 63));
 #pragma unroll
       for (int i = N - 2; i >= 0; --i) first = f(i) != f(i) ? i : first;
     }

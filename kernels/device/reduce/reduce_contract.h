@@ -10,7 +10,9 @@ constexpr int kReduceDepth = 8;       // loads of a lane in flight
 constexpr int kShortReduceDepth = 2;  // the same of rows in few lanes
 constexpr int kShortRows = 4;         // rows of a lane in flight, if all rows are short and of whole vectors
 constexpr int kMostRowLanes = 32;     // lanes of a row, if a block has several rows
-constexpr int64_t kShortRoundVectors = int64_t{kReduceBlock} * kShortReduceDepth;  // a block loads them in one round
+// Vectors that a block loads in one round.
+constexpr int64_t kRoundVectors = int64_t{kReduceBlock} * kReduceDepth;
+constexpr int64_t kShortRoundVectors = int64_t{kReduceBlock} * kShortReduceDepth;
 
 // How a result is computed. The kinds of hipops.h differ from these in the sign of x, and in the last step.
 enum ReduceKind : int32_t { kReduceSum, kReduceGreatest, kReduceLogSumExp, kReducePosition };

@@ -1,8 +1,8 @@
 // Reductions of rows: the innermost reduced dimension is contiguous.
 //
 // Up to 32 lanes have a row each, or a block has a row. Lanes load vectors at multiples of 16 bytes, and the elements
-// before and after them. Long rows, if they are few, and rows with outer dimensions that are reduced too, have parts: a
-// block reduces each part by itself, and then adds the parts. Or different blocks reduce the parts, and `merge` adds
+// before and after them. Long rows, and rows with outer dimensions that are reduced too, have parts: a block reduces each
+// part by itself, and then adds the parts. Or different blocks reduce the parts, and `merge` adds
 // them in the same order. So a result's bits do not depend on the grid.
 #pragma once
 
@@ -47,19 +47,19 @@ HIPOPS_FN typename K::Lane reduce_part(const ReduceArgs& a, const T* row, int64_
   const int32_t to_vector = (kLength - misalignment(row)) % kLength;
   const int32_t head = to_vector < length ? to_vector : length;
   const int32_t vectors = (length - head) / kLength, edges = length - vectors * kLength;
-  typename K::Total total = K::template identity<typename K::Total>();
-  int32_t base = 0;
+  typename K::Lane result = K::template identity<typename K::Lane>();
+  if (!a.deep && vectors > 0)
+    result = reduce_round<T, K, kShortReduceDepth>(a, row + head, place + head, vectors, 0, lane, lanes);
 #pragma unroll 1
-  for (; a.deep && vectors - base > kShortReduceDepth * lanes; base += kReduceDepth * lanes)
-    total = K::add(total, reduce_round<T, K, kReduceDepth>(a, row + head, place + head, vectors, base, lane, lanes));
-#pragma unroll 1
-  for (; base < vectors; base += kShortReduceDepth * lanes)
-    total = K::add(total, reduce_round<T, K, kShortReduceDepth>(a, row + head, place + head, vectors, base, lane, lanes));
+  for (int32_t base = 0; a.deep && base < vectors; base += kReduceDepth * lanes) {
+    result = K()(result, reduce_round<T, K, kReduceDepth>(a, row + head, place + head, vectors, base, lane, lanes));
+    if constexpr (!K::kHasRounds) break;
+  }
   if (lane < edges) {
     const int32_t at = lane < head ? lane : lane + vectors * kLength;
-    total = K::add(total, K::template reduce<1>(a, OneElement<T>{row[at]}, [=](int) { return place + at; }));
+    result = K()(result, K::template reduce<1>(a, OneElement<T>{row[at]}, [=](int) { return place + at; }));
   }
-  return K::rounded(total);
+  return result;
 }
 
 // All-reduces over the lanes of a row.
