@@ -7,7 +7,7 @@
 //                       reduced elements, and rises with i.
 //   over_row(lane, f)   The Lane of all lanes of a row. f(v, op) reduces a value over them.
 //   finish(a, lane)     The result.
-//   kHasRounds          Whether a lane may have several rounds of a part. That saves calls of over_row(), but the loop
+//   kHasRounds          Whether a lane may have several rounds of a part. They save calls of over_row(), but the loop
 //                       costs registers.
 #pragma once
 
