@@ -65,8 +65,9 @@ RowLaunch resolve(PlanOptions options, const RowKernels& kernels, const RowChoic
   RowLaunch plan = {choice.kernel, static_cast<uint32_t>(k.block), static_cast<uint32_t>(cluster), k.lanes};
   int64_t rows = 1;  // of a block at a time
   if (k.lanes == k.block) {
-    const int64_t waves = divided_up(vectors_of(k, p), cluster * k.vectors * device.wave_size);
-    if (k.body == RowBody::on_chip || k.body == RowBody::cluster) plan.block = static_cast<uint32_t>(waves * device.wave_size);
+    int64_t waves = divided_up(vectors_of(k, p), cluster * k.vectors * device.wave_size);
+    if (k.body == RowBody::streamed) waves = std::min<int64_t>(waves, k.block / device.wave_size);
+    if (k.body != RowBody::parts) plan.block = static_cast<uint32_t>(waves * device.wave_size);
     plan.lanes = static_cast<int32_t>(plan.block);
   } else {
     if (k.layout == RowLayout::aligned)
