@@ -24,7 +24,7 @@ struct RowsCase {
 
 constexpr int64_t kFewRows = 16;
 
-enum class RowOp { kLayerNorm, kRmsNorm, kSoftmax, kFusedAddRmsNorm, kFusedAddLayerNorm };
+enum class RowOp { kLayerNorm, kRmsNorm, kSoftmax, kFusedAddRmsNorm, kFusedAddLayerNorm, kLogSoftmax };
 bool adds_residual(RowOp op) { return op == RowOp::kFusedAddRmsNorm || op == RowOp::kFusedAddLayerNorm; }
 bool subtracts_mean(RowOp op) { return op == RowOp::kLayerNorm || op == RowOp::kFusedAddLayerNorm; }
 
@@ -34,6 +34,7 @@ const char* name_of(RowOp op) {
     case RowOp::kRmsNorm: return "rms_norm";
     case RowOp::kFusedAddRmsNorm: return "fused_add_rms_norm";
     case RowOp::kFusedAddLayerNorm: return "fused_add_layer_norm";
+    case RowOp::kLogSoftmax: return "log_softmax";
     case RowOp::kSoftmax: break;
   }
   return "softmax";
@@ -64,7 +65,7 @@ class RowModel {
       v[static_cast<size_t>(e)] = decode(c_.dtype, x_(place < 0 ? place + x_.period() : place));
       if (adds_residual(op_)) v[static_cast<size_t>(e)] *= 2;  // x is the residual too
     }
-    op_ == RowOp::kSoftmax ? softmax(v) : normalise(v);
+    op_ == RowOp::kSoftmax || op_ == RowOp::kLogSoftmax ? softmax(v) : normalise(v);
   }
 
  private:
@@ -83,7 +84,11 @@ class RowModel {
   void softmax(const std::vector<long double>& v) {
     const long double most = *std::max_element(v.begin(), v.end());
     const long double total = sum([&](size_t e) { return std::exp(v[e] - most); });
-    for (const long double x : v) add(std::exp(x - most) / total, 0);
+    for (const long double x : v) {
+      const long double log = x - most - std::log(total);
+      if (op_ == RowOp::kSoftmax) add(std::exp(x - most) / total, 0);
+      else add(log, power_of_two_below(std::max(std::fabs(static_cast<double>(log)), 1.0)));
+    }
   }
 
   void normalise(const std::vector<long double>& v) {
@@ -129,6 +134,7 @@ hipops_status call(RowOp op, const hipops_tensor& y, const hipops_tensor& x, con
     return hipops_fused_add_rms_norm(&y, nullptr, nullptr, &x, &x, weight, kEps, 0, nullptr);
   if (op == RowOp::kFusedAddLayerNorm)
     return hipops_fused_add_layer_norm(&y, nullptr, nullptr, nullptr, &x, &x, weight, bias, kEps, 0, nullptr);
+  if (op == RowOp::kLogSoftmax) return hipops_log_softmax(&y, &x, nullptr);
   return hipops_softmax(&y, &x, nullptr);
 }
 
@@ -197,11 +203,11 @@ void add_row_cases(int64_t giant, std::vector<LargeCase>* cases) {
       {"many_rows", f32, giant / 1024 + 3, 1024, 61},
       {"many_rows", f64, half / 128 + 1, 128, 509},
   };
-  for (const RowOp op : {RowOp::kLayerNorm, RowOp::kRmsNorm, RowOp::kSoftmax, RowOp::kFusedAddRmsNorm, RowOp::kFusedAddLayerNorm}) {
+  for (const RowOp op : {RowOp::kLayerNorm, RowOp::kRmsNorm, RowOp::kSoftmax, RowOp::kFusedAddRmsNorm, RowOp::kFusedAddLayerNorm, RowOp::kLogSoftmax}) {
     const auto add = [&](const RowsCase& c) {
       if (adds_residual(op) && c.dtype == f64) return;
       RowsCase of_op = c;
-      if (op == RowOp::kSoftmax) of_op.weighted = false;
+      if (op == RowOp::kSoftmax || op == RowOp::kLogSoftmax) of_op.weighted = false;
       cases->push_back({name_of(op), c.dtype, large_name(c.name, c.dtype), {c.rows, c.cols},
                         [=](Stage& stage) { run(stage, op, of_op); }});
     };

@@ -261,6 +261,8 @@ HIPOPS_API hipops_status hipops_reduce(const hipops_tensor* y, const hipops_tens
  * checks, but does not read the tensors' data. */
 HIPOPS_API hipops_status hipops_reduce_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
                                                        hipops_reduction reduction, uint32_t dims, int64_t* bytes);
+/* y = x - max(x) - log(sum(exp(x - max(x)))). A row that is all -inf, or that holds a NaN or +inf, gives NaN. */
+HIPOPS_API hipops_status hipops_log_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);
 
 /* ---- Rotary embedding ---------------------------------------------------------------------------------------------
  *

@@ -288,6 +288,9 @@ HIPOPS_CALL reduce_workspace(const tensor& y, const const_tensor& x, hipops_redu
 }
 #endif
 
+HIPOPS_CALL log_softmax(const tensor& y, const const_tensor& x, void* stream = nullptr) {
+  return check(hipops_log_softmax(&y, &x, stream));
+}
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));
 }

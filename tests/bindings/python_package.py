@@ -132,6 +132,7 @@ out = np.empty((80, 6), np.float32).T
 if hipops.softmax(x, out=out) is not out:
     wrong.append("softmax: out is not returned")
 expect_close("softmax", out, e / e.sum(-1, keepdims=True))
+expect_close("log_softmax", hipops.log_softmax(x), np.log(e / e.sum(-1, keepdims=True)))
 angles = np.outer(np.arange(7), 10.0 ** -np.arange(8))
 cos, sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
 q = normal(2, 7, 3, 16).transpose(0, 2, 1, 3)

@@ -40,6 +40,7 @@ std::vector<Workload> table() {
   for (const char* shape : kResidualRows) rows.push_back(row("", "fused_add_rms_norm", HIPOPS_BF16, shape));
   const Workload others[] = {
       row("", "fused_add_layer_norm", HIPOPS_BF16, "16384x4096"),
+      row("", "log_softmax", HIPOPS_F32, "4096x8192"),
       row("", "rope", HIPOPS_BF16, "4x32x4096x128"),
       row("", "rope_i", HIPOPS_BF16, "4x32x4096x128"),
       row("", "rope_thd", HIPOPS_BF16, "4x4096x32x128"),

@@ -27,6 +27,7 @@ def norm(op, dtype, rows, cols):
         "rms_norm": (lambda x, w, b: F.rms_norm(x, (cols,), w, 1e-5), lambda lib: lib.bind(op, y, None, x, w, 1e-5, 0)),
         "layer_norm": (lambda x, w, b: F.layer_norm(x, (cols,), w, b, 1e-5), lambda lib: lib.bind(op, y, None, None, x, w, b, 1e-5)),
         "softmax": (lambda x, w, b: torch.softmax(x, -1), lambda lib: lib.bind(op, y, x)),
+        "log_softmax": (lambda x, w, b: torch.log_softmax(x, -1), lambda lib: lib.bind(op, y, x)),
     }
     peer, ours = peers[op]
     return Workload(f"{op}/{NAMES[dtype]}/{rows}x{cols}", op, moved, ours, peer, (x, w, b), 0.88 if cols >= 65536 else 0.94)
@@ -331,5 +332,7 @@ def others():
     rows = [(f"{op}/bf16/{r}x{c}", lambda op=op, r=r, c=c: norm(op, BF16, r, c)) for r, c in OTHER_SHAPES for op in OPS]
     rows += [(f"{op}/f32/{r}x{c}", lambda op=op, r=r, c=c: norm(op, F32, r, c)) for r, c in OTHER_F32_SHAPES for op in OPS]
     rows += [(f"{op}/f16/8192x8192", lambda op=op: norm(op, F16, 8192, 8192)) for op in OPS]
-    rows += [(f"softmax/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: norm("softmax", t, r, c)) for t, r, c in VOCABULARIES]
+    rows += [(f"{op}/{NAMES[t]}/{r}x{c}", lambda op=op, t=t, r=r, c=c: norm(op, t, r, c))
+             for op in ("softmax", "log_softmax") for t, r, c in VOCABULARIES]
+    rows += [("log_softmax/bf16/16384x4096", lambda: norm("log_softmax", BF16, 16384, 4096))]
     return rows + movers_between()

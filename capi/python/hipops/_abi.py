@@ -116,6 +116,7 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_softmax": (c_int32, {"y": TensorPointer, "x": TensorPointer, "stream": Memory}),
     "hipops_reduce": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
     "hipops_reduce_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "bytes": POINTER(c_int64)}),
+    "hipops_log_softmax": (c_int32, {"y": TensorPointer, "x": TensorPointer, "stream": Memory}),
     "hipops_rope_i": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),
     "hipops_rope": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),
     "hipops_rope_thd": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),

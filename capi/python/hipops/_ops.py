@@ -16,7 +16,7 @@ from ._abi import (DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
 __all__ = ["activation", "activation_and_mul", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_", "index_select", "layer_norm",
-           "reduce", "rms_norm", "rope", "rope_i", "rope_thd", "scatter_", "scatter_add_",
+           "log_softmax", "reduce", "rms_norm", "rope", "rope_i", "rope_thd", "scatter_", "scatter_add_",
            "softmax", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
@@ -437,6 +437,13 @@ def activation_and_mul(x: Any, up: Any, kind: str | ActivationKind = "silu", lim
     flags = _flags("activation_and_mul", up_plus_one=up_plus_one)
     _call("activation_and_mul", x, stream, y=y, x=x, up=up, kind=_kind("activation_and_mul", kind), limit=limit, alpha=alpha,
           flags=flags)
+    return y
+
+
+def log_softmax(x: Any, *, out: Any = None, stream: Any = None) -> Any:
+    """y = x - max(x) - log(sum(exp(x - max(x)))). A row that is all -inf, or that holds a NaN or +inf, gives NaN."""
+    y = _result("log_softmax", out, x)
+    _call("log_softmax", x, stream, y=y, x=x)
     return y
 
 

@@ -162,6 +162,8 @@ api! {
     fn hipops_reduce(y: *const hipops_tensor, x: *const hipops_tensor, reduction: hipops_reduction, dims: u32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
     /// `hipops_reduce_workspace_bytes` of hipops.h.
     fn hipops_reduce_workspace_bytes(y: *const hipops_tensor, x: *const hipops_tensor, reduction: hipops_reduction, dims: u32, bytes: *mut i64) -> hipops_status;
+    /// `hipops_log_softmax` of hipops.h.
+    fn hipops_log_softmax(y: *const hipops_tensor, x: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_rope_i` of hipops.h.
     fn hipops_rope_i(y: *const hipops_tensor, x: *const hipops_tensor, cos: *const hipops_tensor, sin: *const hipops_tensor, positions: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_rope` of hipops.h.

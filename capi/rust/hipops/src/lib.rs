@@ -746,6 +746,10 @@ pub fn activation_and_mul(
 ) -> Result<()> {
     call!(hipops_activation_and_mul(&y.view.raw, &x.raw, &up.raw, kind as i32, limit, alpha, flags, stream.0))
 }
+/// `hipops_log_softmax`
+pub fn log_softmax(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
+    call!(hipops_log_softmax(&y.view.raw, &x.raw, stream.0))
+}
 /// `hipops_strided_copy`
 pub fn strided_copy(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
     call!(hipops_strided_copy(&y.view.raw, &x.raw, stream.0))

@@ -1,0 +1,33 @@
+#include "log_softmax.h"
+
+#include <iterator>
+
+#include "kernel_names.h"
+#include "rows/checks.h"
+#include "rows/plan.h"
+#include "tensor/tensor.h"
+
+namespace hipops {
+namespace {
+
+constexpr const char* kKernels[] = {HIPOPS_LOG_SOFTMAX_KERNELS(HIPOPS_KERNEL_NAME)};
+constexpr RowKernel kList[] = {HIPOPS_LOG_SOFTMAX_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
+constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
+
+bool supports(hipops_dtype dtype, hipops_dtype second) { return second == HIPOPS_NONE && is_float(dtype); }
+
+}  // namespace
+
+Op op_log_softmax = {"log_softmax", kKernels, kRows.count, supports, most_shared<kRows>, nullptr, &kRows};
+
+}  // namespace hipops
+
+hipops_status hipops_log_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream) {
+  using namespace hipops;
+  if (hipops_status status = check_rows("log_softmax", y, x)) return status;
+  if (is_empty(*x)) return HIPOPS_SUCCESS;
+
+  LogSoftmaxArgs args{};
+  const RowProblem problem = describe_rows({x, y}, 1, args.columns, 0, 0, &args.rows);
+  return launch_rows(op_log_softmax, problem, &args.rows, &args, sizeof args, stream);
+}

@@ -1,0 +1,21 @@
+// The contract between log_softmax.hip and its launcher. The numbers in the list: see HIPOPS_FEW_ROW_KERNELS_OF.
+#pragma once
+
+#include "device/rows/contract.h"
+
+namespace hipops {
+
+struct LogSoftmaxArgs {
+  RowColumns columns[1];    // none
+  int32_t columns_are_f32;
+  RowStreams<2> rows;       // x; y
+};
+
+}  // namespace hipops
+
+// f64 has one kernel for all rows.
+#define HIPOPS_LOG_SOFTMAX_KERNELS(X)                  \
+  HIPOPS_FEW_ROW_KERNELS_OF(X, log_softmax, f32, 1024) \
+  HIPOPS_FEW_ROW_KERNELS_OF(X, log_softmax, f16, 1024) \
+  HIPOPS_FEW_ROW_KERNELS_OF(X, log_softmax, bf16, 1024) \
+  X(log_softmax_f64_strided_stream, f64, 512, 4, 512, strided, streamed, 1024)

@@ -1,0 +1,64 @@
+// log_softmax: y = x - max(x) - log(sum(exp(x - max(x)))), over the last dimension.
+//
+//   x, y     [rows, cols], any strides; f32, f16, bf16, f64, computed in f32 (f64: in f64) and rounded once
+//   bytes    rows * cols * 2 * sizeof(element) must move
+//   limits   a row that is all -inf, or holds +inf or a NaN, is NaN
+//
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/log_softmax.hip -o log_softmax.co
+#include "log_softmax.h"
+
+#include "device/rows/row_kernel.h"
+
+namespace hipops {
+namespace {
+
+// e^(x - m). m may be -inf: the result is then 0 for x = -inf.
+template <class C>
+struct ExponentialUnder {
+  C reference;
+  explicit HIPOPS_METHOD ExponentialUnder(C m) : reference(m == -C(INFINITY) ? C(0) : m) {}
+  HIPOPS_METHOD C operator()(C x) const { return exp_difference(x, reference); }
+};
+
+template <class T>
+struct LogSoftmax : RowOp {
+  using Args = LogSoftmaxArgs;
+  using C = compute_t<T>;
+  using Largest = C;
+  struct Part {
+    C maximum, sum;  // sum: of e^(x - maximum)
+  };
+  struct Row {
+    C maximum, logarithm;  // of the sum
+  };
+
+  template <class View>
+  static HIPOPS_METHOD Part part(const Args&, const View& view) {
+    const C maximum = view.reduce(Maximum(), Identity());
+    return {maximum, view.reduce(Sum(), ExponentialUnder<C>(maximum))};
+  }
+
+  template <class Parts>
+  static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) {
+    const C maximum = parts.reduce(Maximum(), [](const Part& p, int64_t) { return p.maximum; });
+    const ExponentialUnder<C> scale(maximum);
+    return {maximum, parts.reduce(Sum(), [&scale](const Part& p, int64_t) { return p.sum * scale(p.maximum); })};
+  }
+
+  static HIPOPS_METHOD Row finalize(const Args&, const Part& part) { return {part.maximum, logarithm(part.sum)}; }
+
+  template <int n>
+  static HIPOPS_METHOD void apply(const Args&, const Row& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {
+#pragma unroll
+    for (int i = 0; i < n; ++i) out[0][i] = (x[i] - row.maximum) - row.logarithm;
+  }
+};
+
+}  // namespace
+
+#define KERNEL(...) HIPOPS_ROW_KERNEL(LogSoftmax, LogSoftmaxArgs, __VA_ARGS__)
+HIPOPS_LOG_SOFTMAX_KERNELS(KERNEL)
+
+HIPOPS_KERNEL_TABLE(log_softmax, LogSoftmaxArgs, HIPOPS_LOG_SOFTMAX_KERNELS)
+
+}  // namespace hipops
