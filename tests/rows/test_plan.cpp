@@ -91,7 +91,8 @@ std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLau
   const bool in_cluster = k.body == RowBody::cluster, has_row = k.lanes == k.block;
   const int64_t most = in_cluster && d.largest_cluster == 1 ? int64_t{k.block} * d.blocks_in_one : k.block;
   if (block < 1 || block > most || block % d.wave_size != 0) return "its block";
-  if (!(has_row && k.body <= RowBody::cluster) && block != k.block) return "a block with some of its work-items";
+  const bool may_be_smaller = has_row && (k.body <= RowBody::cluster || k.body == RowBody::streamed);
+  if (!may_be_smaller && block != k.block) return "a block with some of its work-items";
   if (cluster < 1 || cluster > d.largest_cluster || (cluster & (cluster - 1)) != 0 || (!in_cluster && cluster != 1))
     return "its cluster";
   if (grid < 1 || grid % cluster != 0 || grid * block >= int64_t{1} << 32) return "its grid";
@@ -101,6 +102,7 @@ std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLau
                                                            : p.cols / length;
   if (k.body <= RowBody::cluster && (has_row ? block * cluster : int64_t{plan.lanes}) * k.vectors < vectors)
     return "the row does not fit";
+  if (k.body == RowBody::streamed && block < k.block && block * k.vectors < vectors) return "fewer work-items than the row needs";
 
   const bool is_shorter = !has_row && k.layout == RowLayout::aligned;
   if (!is_shorter && plan.lanes != (has_row ? block : k.lanes)) return "its lanes";
