@@ -24,8 +24,10 @@ struct RowsCase {
 
 constexpr int64_t kFewRows = 16;
 
-enum class RowOp { kLayerNorm, kRmsNorm, kSoftmax, kFusedAddRmsNorm, kFusedAddLayerNorm, kLogSoftmax };
+enum class RowOp { kLayerNorm, kRmsNorm, kSoftmax, kFusedAddRmsNorm, kFusedAddLayerNorm, kLogSoftmax, kSoftmaxExt };
 bool adds_residual(RowOp op) { return op == RowOp::kFusedAddRmsNorm || op == RowOp::kFusedAddLayerNorm; }
+bool adds_x_twice(RowOp op) { return adds_residual(op) || op == RowOp::kSoftmaxExt; }  // x is the residual, or the mask
+bool is_softmax(RowOp op) { return op == RowOp::kSoftmax || op == RowOp::kSoftmaxExt; }
 bool subtracts_mean(RowOp op) { return op == RowOp::kLayerNorm || op == RowOp::kFusedAddLayerNorm; }
 
 const char* name_of(RowOp op) {
@@ -35,6 +37,7 @@ const char* name_of(RowOp op) {
     case RowOp::kFusedAddRmsNorm: return "fused_add_rms_norm";
     case RowOp::kFusedAddLayerNorm: return "fused_add_layer_norm";
     case RowOp::kLogSoftmax: return "log_softmax";
+    case RowOp::kSoftmaxExt: return "softmax_ext";
     case RowOp::kSoftmax: break;
   }
   return "softmax";
@@ -63,9 +66,9 @@ class RowModel {
     for (int64_t e = 0; e < results_.length; ++e) {
       const int64_t place = (start + e * c_.x_step) % x_.period();
       v[static_cast<size_t>(e)] = decode(c_.dtype, x_(place < 0 ? place + x_.period() : place));
-      if (adds_residual(op_)) v[static_cast<size_t>(e)] *= 2;  // x is the residual too
+      if (adds_x_twice(op_)) v[static_cast<size_t>(e)] *= 2;
     }
-    op_ == RowOp::kSoftmax || op_ == RowOp::kLogSoftmax ? softmax(v) : normalise(v);
+    is_softmax(op_) || op_ == RowOp::kLogSoftmax ? softmax(v) : normalise(v);
   }
 
  private:
@@ -86,7 +89,7 @@ class RowModel {
     const long double total = sum([&](size_t e) { return std::exp(v[e] - most); });
     for (const long double x : v) {
       const long double log = x - most - std::log(total);
-      if (op_ == RowOp::kSoftmax) add(std::exp(x - most) / total, 0);
+      if (is_softmax(op_)) add(std::exp(x - most) / total, 0);
       else add(log, power_of_two_below(std::max(std::fabs(static_cast<double>(log)), 1.0)));
     }
   }
@@ -135,6 +138,7 @@ hipops_status call(RowOp op, const hipops_tensor& y, const hipops_tensor& x, con
   if (op == RowOp::kFusedAddLayerNorm)
     return hipops_fused_add_layer_norm(&y, nullptr, nullptr, nullptr, &x, &x, weight, bias, kEps, 0, nullptr);
   if (op == RowOp::kLogSoftmax) return hipops_log_softmax(&y, &x, nullptr);
+  if (op == RowOp::kSoftmaxExt) return hipops_softmax_ext(&y, &x, &x, nullptr, nullptr, 1, 0, nullptr);
   return hipops_softmax(&y, &x, nullptr);
 }
 
@@ -203,11 +207,12 @@ void add_row_cases(int64_t giant, std::vector<LargeCase>* cases) {
       {"many_rows", f32, giant / 1024 + 3, 1024, 61},
       {"many_rows", f64, half / 128 + 1, 128, 509},
   };
-  for (const RowOp op : {RowOp::kLayerNorm, RowOp::kRmsNorm, RowOp::kSoftmax, RowOp::kFusedAddRmsNorm, RowOp::kFusedAddLayerNorm, RowOp::kLogSoftmax}) {
+  for (const RowOp op : {RowOp::kLayerNorm, RowOp::kRmsNorm, RowOp::kSoftmax, RowOp::kFusedAddRmsNorm, RowOp::kFusedAddLayerNorm, RowOp::kLogSoftmax,
+                          RowOp::kSoftmaxExt}) {
     const auto add = [&](const RowsCase& c) {
-      if (adds_residual(op) && c.dtype == f64) return;
+      if (adds_x_twice(op) && c.dtype == f64) return;
       RowsCase of_op = c;
-      if (op == RowOp::kSoftmax || op == RowOp::kLogSoftmax) of_op.weighted = false;
+      if (is_softmax(op) || op == RowOp::kLogSoftmax) of_op.weighted = false;
       cases->push_back({name_of(op), c.dtype, large_name(c.name, c.dtype), {c.rows, c.cols},
                         [=](Stage& stage) { run(stage, op, of_op); }});
     };

@@ -23,6 +23,7 @@ struct LargeCase;
 enum class Role {
   kData,    // the case's dtype
   kWeight,  // the case's dtype or f32
+  kMask,    // the case's dtype, f32, or u8 for booleans
   kIndex,   // u8, u32, i64, i32 or i16
   kScalar,  // of a row: f64 if the case's dtype is f64, otherwise f32
   kReport,  // a hipops_index_report: i64, of shape [2]

@@ -13,7 +13,7 @@ namespace {
 using Ops = std::vector<std::string>;
 
 const Ops kFused = {"fused_add_rms_norm", "fused_add_layer_norm"}, kCentred = {"layer_norm", "fused_add_layer_norm"},
-          kRowOps = {"layer_norm", "rms_norm", "fused_add_rms_norm", "fused_add_layer_norm", "softmax", "log_softmax"},
+          kRowOps = {"layer_norm", "rms_norm", "fused_add_rms_norm", "fused_add_layer_norm", "softmax", "log_softmax", "softmax_ext"},
           kNorms = {"layer_norm", "rms_norm", "fused_add_rms_norm", "fused_add_layer_norm"}, kRopes = {"rope", "rope_i", "rope_thd"},
           kTakes = {"gather", "index_select"}, kScatters = {"scatter", "scatter_add"},
           kIndexOps = {"gather", "index_select", "scatter", "scatter_add", "index_add"},
@@ -64,7 +64,7 @@ void check_rows() {
   for (int dtype = HIPOPS_U8; dtype <= HIPOPS_U64; ++dtype) {
     const auto type = static_cast<hipops_dtype>(dtype);
     const std::string message = std::string("x.dtype is ") + dtype_name(type) + ", expected f32, f16, bf16 or f64";
-    wrong_dtype({"layer_norm", "rms_norm", "softmax", "log_softmax", "rope", "rope_i", "rope_thd"}, message, kAsIs, type);
+    wrong_dtype({"layer_norm", "rms_norm", "softmax", "log_softmax", "softmax_ext", "rope", "rope_i", "rope_thd"}, message, kAsIs, type);
   }
   wrong_dtype(kFused, "x.dtype is f64, expected f32, f16 or bf16", kAsIs, HIPOPS_F64);
   invalid(kRowOps, "y overlaps x, expected separate memory or exactly the same view", [](OpCall& c) {
@@ -377,7 +377,7 @@ void check_empty(const Ops& ops, const std::map<std::string, Sizes>& shapes) {
   for (const std::string& op : ops)
     for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_BF16}) {
       OpCall call(op, dtype);
-      for (const char* scalar : {"mean", "rstd"}) call.leave_out(scalar);
+      for (const char* other : {"mean", "rstd", "mask", "alibi_slopes", "sinks"}) call.leave_out(other);
       for (const auto& [tensor, shape] : shapes)
         if (call.has(tensor)) call.set_shape(tensor, shape);
       call.succeeds();

@@ -57,6 +57,34 @@ hipops_status check_weights(const char* op, const char* name, const hipops_tenso
   return check_overlap({op, "y", &y}, a, false);
 }
 
+namespace {
+
+hipops_status check_row_scalar(const Argument& a, const Argument& x, hipops_dtype dtype) {
+  const int last = x.tensor->rank - 1;
+  if (a.tensor->dtype != dtype)
+    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (x.dtype is %s)", a.op, a.name,
+                dtype_name(a.tensor->dtype), dtype_name(dtype), dtype_name(x.tensor->dtype));
+  if (hipops_status status = check_rank(a, last, last + 1)) return status;
+  for (int d = 0; d < last; ++d)
+    if (hipops_status status = check_same_size(a, d, x, d)) return status;
+  if (a.tensor->rank > last && a.tensor->shape[last] != 1)
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape[%d] is %lld, expected 1, or one dimension less", a.op, a.name, last,
+                static_cast<long long>(a.tensor->shape[last]));
+  return HIPOPS_SUCCESS;
+}
+
+}  // namespace
+
+hipops_status check_given_scalars(std::initializer_list<Argument> scalars, const Argument& x, const Argument& y) {
+  for (const Argument& a : scalars) {
+    if (!a.tensor) continue;
+    if (hipops_status status = check_tensor(a)) return status;
+    if (hipops_status status = check_row_scalar(a, x, HIPOPS_F32)) return status;
+    if (hipops_status status = check_apart(y, a)) return status;
+  }
+  return HIPOPS_SUCCESS;
+}
+
 hipops_status check_row_scalars(std::initializer_list<Argument> scalars, std::initializer_list<Argument> others) {
   const Argument& x = *others.begin();
   const int last = x.tensor->rank - 1;
@@ -64,15 +92,7 @@ hipops_status check_row_scalars(std::initializer_list<Argument> scalars, std::in
   for (const Argument& a : scalars) {
     if (!a.tensor) continue;
     if (hipops_status status = check_output(a)) return status;
-    if (a.tensor->dtype != dtype)
-      return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (x.dtype is %s)", a.op, a.name,
-                  dtype_name(a.tensor->dtype), dtype_name(dtype), dtype_name(x.tensor->dtype));
-    if (hipops_status status = check_rank(a, last, last + 1)) return status;
-    for (int d = 0; d < last; ++d)
-      if (hipops_status status = check_same_size(a, d, x, d)) return status;
-    if (a.tensor->rank > last && a.tensor->shape[last] != 1)
-      return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape[%d] is %lld, expected 1, or one dimension less", a.op, a.name, last,
-                  static_cast<long long>(a.tensor->shape[last]));
+    if (hipops_status status = check_row_scalar(a, x, dtype)) return status;
     if (x.tensor->shape[last] == 0)
       return fail(HIPOPS_INVALID_ARGUMENT, "%s: x.shape[%d] is 0, expected 1 or more with %s", a.op, last, a.name);
   }

@@ -27,6 +27,9 @@ hipops_status check_weights(const char* op, const char* name, const hipops_tenso
 // with 1 there. They must overlap neither each other nor `others`. The first of `others` is x.
 hipops_status check_row_scalars(std::initializer_list<Argument> scalars, std::initializer_list<Argument> others);
 
+// Inputs of one f32 number for each row, all optional, of the same shapes. They must not overlap y.
+hipops_status check_given_scalars(std::initializer_list<Argument> scalars, const Argument& x, const Argument& y);
+
 // eps must be 0 or in the range of the type that x is computed in: f64 for f64, otherwise f32.
 hipops_status check_eps(const char* op, double eps, const hipops_tensor& x);
 

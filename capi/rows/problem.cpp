@@ -1,5 +1,7 @@
 #include "rows/problem.h"
 
+#include <algorithm>
+
 #include "policy/limits.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
@@ -23,8 +25,8 @@ OuterRows collapse_rows(const hipops_tensor* const* tensors, int count) {
   return outer;
 }
 
-RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, const RowColumns* columns, int column_count,
-                       int column_bytes, const OuterRows& outer) {
+RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, int first_typed, int end_typed,
+                       const RowColumns* columns, int column_count, int column_bytes, const OuterRows& outer) {
   const hipops_tensor& first = *tensors[0];
   const int last = first.rank - 1, bytes = dtype_bytes(first.dtype);
   RowProblem problem = {first.dtype, RowLayout::aligned, 1, first.shape[last], true};
@@ -33,13 +35,17 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int coun
     if (problem.layout < layout) problem.layout = layout;
   };
   if (!is_whole(problem.cols * bytes)) at_least(RowLayout::unaligned);
-  for (int i = 0; i < count; ++i) {
-    if (!tensors[i]) continue;
+  const auto consider = [&](int i) {
+    if (!tensors[i]) return;
+    const int64_t own_bytes = dtype_bytes(tensors[i]->dtype);
+    const int64_t access = std::min<int64_t>(kWideAccess, kWideAccess / bytes * own_bytes);  // for x's number of elements
     if (problem.cols > 1 && tensors[i]->stride[last] != 1) at_least(RowLayout::strided);
-    if (!is_aligned(tensors[i]->data)) at_least(RowLayout::unaligned);
+    if (bits_of(tensors[i]->data) % bits_of(access) != 0) at_least(RowLayout::unaligned);
     for (int d = 0; d < outer.rank; ++d)
-      if (!is_whole(outer.stride[i][d] * bytes)) at_least(RowLayout::unaligned);
-  }
+      if (outer.stride[i][d] * own_bytes % access != 0) at_least(RowLayout::unaligned);
+  };
+  for (int i = 0; i < count; ++i) consider(i);
+  for (int i = first_typed; i < end_typed; ++i) consider(i);
   for (int i = 0; i < column_count; ++i) {
     if (!columns[i].data) continue;
     if (problem.cols > 1 && columns[i].step != 1) at_least(RowLayout::strided);
@@ -55,6 +61,12 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int coun
   else if (problem.layout == RowLayout::unaligned && is_short) problem.layout = RowLayout::strided;
   for (int i = 0; i < inputs; ++i) problem.may_split = problem.may_split && tensors[i]->data != tensors[inputs]->data;
   return problem;
+}
+
+ElementType type_of(const hipops_tensor* typed) {
+  if (!typed) return ElementType::absent;
+  if (typed->dtype == HIPOPS_U8) return ElementType::boolean;
+  return typed->dtype == HIPOPS_F32 ? ElementType::f32 : ElementType::rows;
 }
 
 RowColumns row_columns(const hipops_tensor* weight) {

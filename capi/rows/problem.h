@@ -20,10 +20,11 @@ struct RowProblem {
 using OuterRows = Layout<kMostRowStreams>;
 
 // The tensors have one shape, one dtype, and elements. Inputs come first. All except the first may be NULL. Scalars of
-// rows may follow, for collapse_rows.
+// rows and typed inputs may follow. Typed inputs are those from first_typed on, before end_typed.
 OuterRows collapse_rows(const hipops_tensor* const* tensors, int count);
-RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, const RowColumns* columns, int column_count,
-                       int column_bytes, const OuterRows& outer);
+RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, int first_typed, int end_typed,
+                       const RowColumns* columns, int column_count, int column_bytes, const OuterRows& outer);
+ElementType type_of(const hipops_tensor* typed);
 
 // Weights as an argument of a kernel; NULL means no weights.
 RowColumns row_columns(const hipops_tensor* weight);
@@ -34,25 +35,38 @@ NormTerms<C> norm_terms(double eps, int64_t cols) {
   return {static_cast<C>(eps), 1 / rounded, rounded, static_cast<C>(cols - static_cast<int64_t>(rounded))};
 }
 
-// Fills all fields of `streams`, except the plan's, from the tensors: inputs, outputs, scalars. Returns the problem.
-template <int n, int scalars>
-RowProblem describe_rows(const hipops_tensor* const (&tensors)[n + scalars], int inputs, const RowColumns* columns,
-                         int column_count, int column_bytes, RowStreams<n, scalars>* streams) {
-  static_assert(n + scalars <= kMostRowStreams, "room in OuterRows");
-  const OuterRows outer = collapse_rows(tensors, n + scalars);
-  const RowProblem problem = row_problem(tensors, inputs, n, columns, column_count, column_bytes, outer);
+// Fills all fields of `streams`, except the plan's, from the tensors: inputs, outputs, scalars, typed inputs, given
+// scalars. Returns the problem.
+template <int n, int scalars, int typed, int given>
+RowProblem describe_rows(const hipops_tensor* const (&tensors)[n + scalars + typed + given], int inputs, const RowColumns* columns,
+                         int column_count, int column_bytes, RowStreams<n, scalars, typed, given>* streams) {
+  constexpr int first_typed = n + scalars, first_given = first_typed + typed, all = first_given + given;
+  static_assert(all <= kMostRowStreams, "room in OuterRows");
+  const OuterRows outer = collapse_rows(tensors, all);
+  const RowProblem problem =
+      row_problem(tensors, inputs, n, first_typed, first_given, columns, column_count, column_bytes, outer);
   streams->rows = problem.rows;
   streams->cols = problem.cols;
   streams->dimensions = outer.rank;
   for (int d = 0; d < outer.rank; ++d) {
     auto& dimension = streams->outer[d];
     dimension.size = outer.size[d];
-    for (int i = 0; i < n + scalars; ++i) dimension.stride[i] = outer.stride[i][d];
+    for (int i = 0; i < all; ++i) {
+      const bool in_bytes = i >= first_typed && tensors[i];
+      dimension.stride[i] = outer.stride[i][d] * (in_bytes ? dtype_bytes(tensors[i]->dtype) : 1);
+    }
     if (d + 1 < outer.rank) dimension.divisor = wide_divisor_of(dimension.size);
   }
-  for (int i = 0; i < n + scalars; ++i) streams->data[i] = tensors[i] ? tensors[i]->data : nullptr;
+  for (int i = 0; i < all; ++i) streams->data[i] = tensors[i] ? tensors[i]->data : nullptr;
   for (int i = 0; i < n; ++i) streams->step[i] = tensors[i] ? tensors[i]->stride[tensors[i]->rank - 1] : 0;
-  for (int i = n; i < n + scalars; ++i) streams->has_scalars |= tensors[i] != nullptr;
+  for (int i = n; i < first_typed; ++i) streams->has_scalars |= tensors[i] != nullptr;
+  if constexpr (typed > 0) {
+    for (int i = 0; i < typed; ++i) {
+      const hipops_tensor* const t = tensors[first_typed + i];
+      streams->type[i] = type_of(t);
+      streams->typed_step[i] = t ? t->stride[t->rank - 1] * dtype_bytes(t->dtype) : 0;
+    }
+  }
   return problem;
 }
 

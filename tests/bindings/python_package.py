@@ -132,6 +132,8 @@ out = np.empty((80, 6), np.float32).T
 if hipops.softmax(x, out=out) is not out:
     wrong.append("softmax: out is not returned")
 expect_close("softmax", out, e / e.sum(-1, keepdims=True))
+expect_close("softmax_ext", hipops.softmax_ext(x, np.arange(x.shape[-1]) < 50, sinks=np.zeros((1, 1), np.float32)),
+             np.where(np.arange(x.shape[-1]) < 50, np.exp(wide), 0) / (np.exp(wide[..., :50]).sum(-1, keepdims=True) + 1))
 expect_close("log_softmax", hipops.log_softmax(x), np.log(e / e.sum(-1, keepdims=True)))
 angles = np.outer(np.arange(7), 10.0 ** -np.arange(8))
 cos, sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)

@@ -62,6 +62,8 @@ cases = {
     "fused_add_layer_norm": [(x, normal(6, 80), weight, weight, 1e-5, True)],
     "activation_and_mul": [(x, x), (x[:, :40], x[:, 40:], "gelu", 1.5), (x.t(), x.t(), "swish", 0.0, 1.5, True)],
     "softmax": [(x,), (x[:, 3:70],), (normal(3, 4, 5).permute(2, 0, 1),)],
+    "log_softmax": [(x,)],
+    "softmax_ext": [(x, x[:1] > 0), (normal(2, 3, 4, 5), normal(2, 1, 4, 5), normal(3, 1, 1), normal(3, 1, 1), 0.5, True)],
     "rope": [(normal(1, 4, 7, 16), normal(7, 8), normal(7, 8)),
              (normal(1, 7, 4, 16).transpose(1, 2), normal(9, 8), normal(9, 8), torch.arange(7, device=device))],
     "rope_i": [(normal(1, 4, 7, 16), normal(7, 8), normal(7, 8))],
@@ -86,6 +88,12 @@ F = torch.nn.functional
 expect_close("rms_norm", ops.rms_norm(x.t(), None, 1e-5), F.rms_norm(x.t(), (6,), eps=1e-5))
 expect_close("layer_norm", ops.layer_norm(x, weight, weight), F.layer_norm(x, (80,), weight, weight), 5e-6)
 expect_close("softmax", ops.softmax(x[:, 3:]), x[:, 3:].softmax(-1))
+expect_close("log_softmax", ops.log_softmax(x), x.log_softmax(-1))
+scores, mask, slopes, sinks = normal(2, 3, 4, 5), normal(2, 1, 4, 5), normal(3, 1, 1).abs(), normal(3, 1, 1)
+with_sinks = torch.cat([scores * 0.5 + slopes * mask, sinks.expand(2, 3, 4, 1)], -1).softmax(-1)[..., :-1]
+expect_close("softmax_ext", ops.softmax_ext(scores, mask, slopes, sinks, 0.5), with_sinks)
+expect_close("softmax_ext of bool", ops.softmax_ext(scores, mask > 0, masked_row_zero=True),
+             scores.masked_fill(mask <= 0, -torch.inf).softmax(-1).nan_to_num(0))
 y, h = ops.fused_add_rms_norm(x, x.flip(0), weight)
 expect_close("fused_add_rms_norm", y, F.rms_norm(x + x.flip(0), (80,), weight, 1e-5), 5e-6)
 expect_close("its sum", h, x + x.flip(0), 0)
@@ -115,6 +123,8 @@ for call in (ops.index_add_, hipops.index_add_):
 # ---- Refusals
 expect(RuntimeError, ["rms_norm: weight.shape[0] is 79, expected 80 (x.shape[1])"], lambda: ops.rms_norm(x, weight[:79]))
 expect(RuntimeError, ["rms_norm: x.dtype is i32, expected f32"], lambda: ops.rms_norm(x.int()))
+expect(RuntimeError, ["softmax_ext: mask has shape (5, 80), expected one that broadcasts to (6, 80)"], lambda: ops.softmax_ext(x, x[:5]))
+expect(RuntimeError, ["softmax_ext: sinks has shape (6,), expected"], lambda: ops.softmax_ext(x, sinks=x[:, 0]))
 expect(RuntimeError, ["softmax", "9 dimensions, expected 8"], lambda: ops.softmax(normal(*[1] * 9)))
 expect(NotImplementedError, ["Sparse"], lambda: ops.softmax(x.to_sparse()))
 expect(RuntimeError, ["rms_norm: weight is on meta, expected", "x's"], lambda: ops.rms_norm(x, weight.to("meta")))

@@ -42,7 +42,7 @@ bool has_pair(const OpEntry& entry, const Case& test, hipops_dtype dtype, hipops
   return std::any_of(test.inputs.begin(), test.inputs.end(), [&](const parity::InputTensor& input) {
     return input.layout.dtype == second &&
            std::any_of(entry.inputs.begin(), entry.inputs.end(), [&](const parity::TensorSpec& spec) {
-             return input.name == spec.name && (spec.role == Role::kWeight || spec.role == Role::kIndex);
+             return input.name == spec.name && (spec.role == Role::kWeight || spec.role == Role::kMask || spec.role == Role::kIndex);
            });
   });
 }
@@ -95,9 +95,10 @@ TEST_CASE("hipops_supports agrees with the table of ops for each pair of dtypes"
         const bool is_taken = std::count(op.dtypes.begin(), op.dtypes.end(), dtype) == 1;
         const bool is_index = has_index && std::count(std::begin(of_index), std::end(of_index), second) == 1;
         const bool is_weight = is_weighted && (second == dtype || second == HIPOPS_F32);
+        const bool is_mask = op.has_role("mask", Role::kMask) && (second == dtype || second == HIPOPS_F32 || second == HIPOPS_U8);
         INFO(op.name << " of " << dtype << " with " << second);
         CHECK(hipops_supports(op.name, static_cast<hipops_dtype>(dtype), static_cast<hipops_dtype>(second)) ==
-              (is_taken && (second == HIPOPS_NONE || is_index || is_weight)));
+              (is_taken && (second == HIPOPS_NONE || is_index || is_weight || is_mask)));
       }
   }
 }

@@ -210,8 +210,8 @@ TEST_CASE("the rows of the table are valid, and each has a name of its own", "[b
     CHECK(names.insert(row.name).second);
     ops.insert(row.op);
   }
-  CHECK(names.size() == 67);
-  CHECK(ops.size() == 18);
+  CHECK(names.size() == 68);
+  CHECK(ops.size() == 19);
   CHECK(names.count("rms_norm/bf16/262144x128") == 1);
   CHECK(names.count("upsample_nearest2d/bf16/8x256x128x128->256x256") == 1);
   CHECK(names.count("rope_thd/bf16/4x4096x32x128") == 1);
@@ -414,7 +414,7 @@ TEST_CASE("hipops-bench refuses bad usage with a word on it", "[bench]") {
       {"--op softmax --dtype f32 --shape 4x4 --dim 1", "--dim and --index are for the ops with an index"},
       {"--op rope --dtype f32 --shape 4x4x4x4 --index u8", "--dim and --index are for the ops with an index"},
       {"--match nothing", "no row of the table is selected"},
-      {"--sweep --op gather", "layer_norm, rms_norm, softmax and log_softmax"},
+      {"--sweep --op gather", "layer_norm, rms_norm, softmax, log_softmax and softmax_ext"},
       {"--sweep --op softmax --dtype f32 --shape 4x4", "--shape excludes --sweep"},
       {"--sweep --host", "--host excludes --sweep"},
       {"--dim 1", "--dim requires --shape"},

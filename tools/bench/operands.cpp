@@ -5,6 +5,7 @@
 #include <random>
 
 #include "parity/buffer.h"
+#include "parity/number.h"
 
 namespace hipops::bench {
 namespace {
@@ -131,7 +132,7 @@ Operands::Operands(const Device& device, const Workload& work) : device_(device)
   for (const parity::TensorSpec& input : op.inputs) {
     if (arguments_[input.name] != nullptr || input.role == parity::Role::kReport) continue;
     if (input.role != parity::Role::kIndex)
-      add_numbers(input.name, work.dtype, shape_of(work, input));
+      add_numbers(input.name, input.role == parity::Role::kScalar ? parity::scalar_dtype(work.dtype) : work.dtype, shape_of(work, input));
     else if (!input.optional)
       arguments_.add_tensor(input.name, indices(work, shape_of(work, input)));
   }

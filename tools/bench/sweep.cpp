@@ -49,7 +49,8 @@ class Sweeper {
       if (!is_data) shape.erase(shape.begin());
       arguments.add_tensor(spec.name, contiguous(data, job.dtype, shape));
     };
-    for (const parity::TensorSpec& spec : op.inputs) add(spec);
+    for (const parity::TensorSpec& spec : op.inputs)
+      if (spec.role == parity::Role::kData || spec.role == parity::Role::kWeight) add(spec);
     for (const parity::TensorSpec& spec : op.outputs)
       if (spec.role == parity::Role::kData) add(spec);
     const Call call = op.bind(arguments);

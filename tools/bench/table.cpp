@@ -41,6 +41,7 @@ std::vector<Workload> table() {
   const Workload others[] = {
       row("", "fused_add_layer_norm", HIPOPS_BF16, "16384x4096"),
       row("", "log_softmax", HIPOPS_F32, "4096x8192"),
+      row("", "softmax_ext", HIPOPS_BF16, "4x32x1024x4096"),
       row("", "rope", HIPOPS_BF16, "4x32x4096x128"),
       row("", "rope_i", HIPOPS_BF16, "4x32x4096x128"),
       row("", "rope_thd", HIPOPS_BF16, "4x4096x32x128"),

@@ -70,6 +70,26 @@ def reduction(kind, dtype, rows, cols, dims):
                     x.numel() * x.element_size() + y.numel() * y.element_size(), ours, peer, (x,), 0.94)
 
 
+def attention(dtype, batch, heads, queries, keys, mask="bool"):
+    """Scores with a mask for all heads, ALiBi's slopes with a mask of numbers, and sinks."""
+    x, sinks = random(batch, heads, queries, keys, dtype=dtype), random(heads, 1, 1, dtype=F32)
+    y, rows = torch.empty_like(x), (batch, heads, queries, 1)
+    causal = torch.ones(queries, keys, dtype=torch.bool, device="cuda").tril(keys - queries).expand(batch, 1, queries, keys)
+    slopes = torch.rand(heads, 1, 1, device="cuda") if mask == "f32" else None
+    given = causal.view(torch.uint8) if mask == "bool" else torch.zeros(causal.shape, device="cuda").masked_fill(~causal, -torch.inf)
+
+    def peer(x, causal, given, sinks, slopes):
+        scores = x.float() * 0.125
+        scores = scores.masked_fill(~causal, -torch.inf) if mask == "bool" else scores + slopes * given
+        return torch.cat([scores, sinks.expand(rows)], -1).softmax(-1)[..., :-1].to(dtype)
+
+    return Workload(f"softmax_ext_{mask}/{NAMES[dtype]}/{batch}x{heads}x{queries}x{keys}", "softmax_ext",
+                    2 * x.numel() * x.element_size() + given.numel() * given.element_size(),
+                    lambda lib: lib.bind("softmax_ext", y, x, given.expand(x.shape), None if slopes is None else slopes.expand(rows),
+                                         sinks.expand(rows), 0.125, 0),
+                    peer, (x, causal, given, sinks, slopes), 0.94)
+
+
 def gated(dtype, rows, cols, kind="silu", view="halves"):
     """x and up are views of one tensor, or apart."""
     both = random(rows, 2 * cols, dtype=dtype)
@@ -334,5 +354,7 @@ def others():
     rows += [(f"{op}/f16/8192x8192", lambda op=op: norm(op, F16, 8192, 8192)) for op in OPS]
     rows += [(f"{op}/{NAMES[t]}/{r}x{c}", lambda op=op, t=t, r=r, c=c: norm(op, t, r, c))
              for op in ("softmax", "log_softmax") for t, r, c in VOCABULARIES]
+    rows += [(f"softmax_ext_{mask}/bf16/{'x'.join(map(str, shape))}", lambda shape=shape, mask=mask: attention(BF16, *shape, mask))
+             for shape in ((4, 32, 1024, 4096), (1, 32, 1, 4096), (32, 32, 1, 8192), (1, 32, 1, 131072)) for mask in ("bool", "f32")]
     rows += [("log_softmax/bf16/16384x4096", lambda: norm("log_softmax", BF16, 16384, 4096))]
     return rows + movers_between()

@@ -84,7 +84,8 @@ RowOperands::RowOperands(const bench::Device& device, const Op& op, const RowPro
     bytes_ += p.rows * p.cols * element;
     arguments_.add_tensor(spec.name, rows_at(data, p));
   };
-  for (const parity::TensorSpec& spec : entry.inputs) add(spec);
+  for (const parity::TensorSpec& spec : entry.inputs)
+    if (spec.role == parity::Role::kData || spec.role == parity::Role::kWeight) add(spec);
   for (const parity::TensorSpec& spec : entry.outputs)
     if (spec.role == parity::Role::kData) add(spec);
   arguments_.set_stream(device.stream);

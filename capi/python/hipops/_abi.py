@@ -11,6 +11,7 @@ MAX_RANK = 8
 ROUND_SUM = 2
 WEIGHT_PLUS_ONE = 4
 ROUND_BEFORE_WEIGHT = 8
+MASKED_ROW_ZERO = 32
 DETERMINISTIC = 1
 UP_PLUS_ONE = 64
 
@@ -117,6 +118,7 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_reduce": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
     "hipops_reduce_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "bytes": POINTER(c_int64)}),
     "hipops_log_softmax": (c_int32, {"y": TensorPointer, "x": TensorPointer, "stream": Memory}),
+    "hipops_softmax_ext": (c_int32, {"y": TensorPointer, "x": TensorPointer, "mask": TensorPointer, "alibi_slopes": TensorPointer, "sinks": TensorPointer, "scale": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_rope_i": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),
     "hipops_rope": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),
     "hipops_rope_thd": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),

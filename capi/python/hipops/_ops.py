@@ -11,19 +11,23 @@ import sys
 from typing import Any, Literal
 
 from . import _arrays, _streams
-from ._abi import (DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_PLUS_ONE, WEIGHT_PLUS_ONE, ActivationKind, Backend, Dtype,
+from ._abi import (DETERMINISTIC, FUNCTIONS, MASKED_ROW_ZERO, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_PLUS_ONE, WEIGHT_PLUS_ONE, ActivationKind, Backend, Dtype,
                    Nearest, Reduction, TensorPointer)
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
 __all__ = ["activation", "activation_and_mul", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_", "index_select", "layer_norm",
            "log_softmax", "reduce", "rms_norm", "rope", "rope_i", "rope_thd", "scatter_", "scatter_add_",
-           "softmax", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
+           "softmax", "softmax_ext", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
 OUTPUTS = ("y", "residual_out", "mean", "rstd")
 MEMORY = ("workspace", "report")
 # The names of arguments that differ from hipops.h.
 NAMES = {("scatter", "x"): "src", ("scatter_add", "x"): "src", ("index_add", "x"): "source"}
+
+
+# Arguments that broadcast to x's shape, by NumPy's rule: whether to its last dimension, too.
+BROADCAST = {("softmax_ext", "mask"): True, ("softmax_ext", "alibi_slopes"): False, ("softmax_ext", "sinks"): False}
 
 
 class Plan:
@@ -76,6 +80,22 @@ def _view(op: str, name: str, argument: Any, stream: int | None = None) -> _arra
         raise ValueError(f"{op}: {name} {mistake}") from mistake.__cause__
 
 
+def _broadcast(op: str, name: str, made: Any, x: Any) -> Any:
+    own, stride = (list(values[:made.tensor.rank]) for values in (made.tensor.shape, made.tensor.stride))
+    shape = list(x.tensor.shape[:x.tensor.rank])
+    if not BROADCAST[op, name]:
+        shape[-1:] = [1]
+    more = len(shape) - len(own)
+    if more < 0 or any(size not in (1, to) for size, to in zip(own, shape[more:])):
+        raise ValueError(f"{op}: {name} has shape {tuple(own)}, expected one that broadcasts to {tuple(shape)}")
+    strides = [0] * more + [0 if size == 1 else step for size, step in zip(own, stride)]
+    tensor = _arrays.tensor(made.tensor.data, made.tensor.dtype, shape, strides)
+    if not isinstance(made, Plan):
+        return made._replace(tensor=tensor)
+    made.tensor = tensor
+    return made
+
+
 def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, _arrays.View]:
     views: dict[str, _arrays.View] = {}
     first, in_header = "x", op
@@ -99,7 +119,7 @@ def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, 
         if made.backend != other.backend or is_elsewhere:
             places = [f"{v.backend.name.lower()}:{v.device or 0}" for v in (made, other)]
             raise ValueError(f"{op}: {shown} is on {places[0]}, expected {places[1]} ({NAMES.get((op, first), first)}'s)")
-        views[name] = made
+        views[name] = _broadcast(op, name, made, views["x"]) if (op, name) in BROADCAST else made
     if first not in views:
         raise TypeError(f"{op}: {NAMES.get((op, first), first)} is None, expected an array")
     backend = views[first].backend
@@ -222,7 +242,7 @@ def _result(op: str, out: Any, x: Any, shape: Any = None, dtype: str | None = No
 
 def _flags(op: str, **flags: bool) -> int:
     bits = {"round_sum": ROUND_SUM, "weight_plus_one": WEIGHT_PLUS_ONE, "round_before_weight": ROUND_BEFORE_WEIGHT,
-            "deterministic": DETERMINISTIC, "up_plus_one": UP_PLUS_ONE}
+            "deterministic": DETERMINISTIC, "up_plus_one": UP_PLUS_ONE, "masked_row_zero": MASKED_ROW_ZERO}
     return sum(_flag(op, name, value, bits[name]) for name, value in flags.items())
 
 
@@ -444,6 +464,19 @@ def log_softmax(x: Any, *, out: Any = None, stream: Any = None) -> Any:
     """y = x - max(x) - log(sum(exp(x - max(x)))). A row that is all -inf, or that holds a NaN or +inf, gives NaN."""
     y = _result("log_softmax", out, x)
     _call("log_softmax", x, stream, y=y, x=x)
+    return y
+
+
+def softmax_ext(x: Any, mask: Any = None, alibi_slopes: Any = None, sinks: Any = None, scale: float = 1.0,
+                masked_row_zero: bool = False, *, out: Any = None, stream: Any = None) -> Any:
+    """softmax(x * scale + alibi_slopes * mask) over the last dimension. A sink is one more element of a row's sum, without a
+    result. mask broadcasts to x's shape, the others to that with 1 for the last dimension: for x of [batch, heads, queries, keys]
+    they may have shape [heads, 1, 1]. mask: float32, x's dtype, or bool. False and -inf mask an element. masked_row_zero: a row with no other elements gives 0, not NaN."""
+    if str(getattr(mask, "dtype", "")).endswith("bool"):
+        mask = mask.view(sys.modules["torch"].uint8 if _arrays.is_torch(mask) else "uint8")
+    y = _result("softmax_ext", out, x)
+    flags = _flags("softmax_ext", masked_row_zero=masked_row_zero)
+    _call("softmax_ext", x, stream, y=y, x=x, mask=mask, alibi_slopes=alibi_slopes, sinks=sinks, scale=scale, flags=flags)
     return y
 
 

@@ -38,19 +38,31 @@ constexpr int64_t kMostRowBlocks = int64_t{1} << 21;  // of a launch: the number
 // Elements of each stream that a block of packed rows stages.
 constexpr int staged_elements(int element_bytes) { return 8192 / element_bytes; }
 
-// The streams of an op: inputs, then outputs. Then outputs of one scalar for each row. An output that the caller leaves
-// out is null. Rows are numbered over the outer dimensions, which the launcher has collapsed.
-template <int kStreams_, int kScalars_ = 0>
-struct RowStreams {
-  static constexpr int kStreams = kStreams_, kScalars = kScalars_;
+// The type of an input that need not have the rows' type. A boolean is a byte: any but 0 is true.
+enum class ElementType : int32_t { absent, rows, f32, boolean };
+template <int n>
+struct TypedInputs {
+  ElementType type[n];
+  int64_t typed_step[n];  // bytes between two elements
+};
+template <>
+struct TypedInputs<0> {};
+
+// The streams of an op: inputs, then outputs. Then outputs of one scalar for each row, typed inputs, and inputs of one
+// scalar for each row. A tensor that the caller leaves out is null. Rows are numbered over the outer dimensions, which
+// the launcher has collapsed.
+template <int kStreams_, int kScalars_ = 0, int kTyped_ = 0, int kGiven_ = 0>
+struct RowStreams : TypedInputs<kTyped_> {
+  static constexpr int kStreams = kStreams_, kScalars = kScalars_, kTyped = kTyped_, kGiven = kGiven_;
+  static constexpr int kFirstTyped = kStreams + kScalars, kFirstGiven = kFirstTyped + kTyped, kAll = kFirstGiven + kGiven;
 
   struct Dimension {
-    int64_t stride[kStreams + kScalars];
+    int64_t stride[kAll];  // in elements; of typed inputs and given scalars in bytes
     int64_t size;
     WideDivisor divisor;  // of size; the outermost dimension needs none
   };
 
-  void* data[kStreams + kScalars];
+  void* data[kAll];
   int64_t rows, cols;
   int64_t row_step;  // rows (split: spans) between two rounds of a block
   int32_t lanes;     // work-items of a block that share a row

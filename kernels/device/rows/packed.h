@@ -85,6 +85,7 @@ class StagedRows {
   using C = typename Shape::Compute;
   static constexpr int kVectors = Shape::kVectors;  // elements of a row that are computed together
   static constexpr int kStages = Op::kInputs > Op::kOutputs ? Op::kInputs : Op::kOutputs;
+  static_assert(Op::kTyped + Op::kGiven == 0, "other kernels compute rows of ops with typed inputs or given scalars");
 
   template <class Streams>
   HIPOPS_METHOD void load(const Streams& s, int64_t first, int count) {

@@ -68,7 +68,7 @@ class Span {
  public:
   using T = typename Shape::Element;
   using Part = typename Op::Part;
-  using Streams = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars>;
+  using Streams = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars, Op::kTyped, Op::kGiven>;
   int64_t row, begin, end;
 
   HIPOPS_METHOD Span(const Streams& s, int64_t i) : s_(&s) {

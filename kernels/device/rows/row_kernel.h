@@ -11,14 +11,14 @@ namespace hipops {
 namespace {
 
 template <class Op>
-using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars>;
+using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars, Op::kTyped, Op::kGiven>;
 template <class Op, class Shape>
 using RowsOf = Rows<StreamsOf<Op>, Shape>;
 
 // Loads the arguments of a row's first load together. Not in cluster kernels: it needs too many registers there.
 template <class Op, class Shape>
 HIPOPS_FN void load_row_arguments(const typename Op::Args& a) {
-  constexpr int n = StreamsOf<Op>::kStreams;
+  constexpr int n = Op::kTyped > 0 ? StreamsOf<Op>::kAll : StreamsOf<Op>::kStreams;
   const StreamsOf<Op>& r = a.rows;
   if constexpr (!Shape::kInCluster)
     load_arguments_together(r.rows, r.cols, r.lanes, r.dimensions, a.columns[0].data, a.columns_are_f32, r.data[0], r.data[1],
@@ -37,6 +37,8 @@ struct RowView {
   const RowsOf<Op, Shape>& rows;
   Reduction& reduction;
 
+  HIPOPS_METHOD bool begins_row() const { return true; }
+  HIPOPS_METHOD typename Shape::Compute given(int i) const { return rows.given(i, Op::absent_given(i)); }
   HIPOPS_METHOD RowView<Op, Shape, Reduction, true> second_pass() const { return {tile, rows, reduction}; }
   template <class O, class F, class G = Identity>
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
@@ -56,6 +58,8 @@ struct LaneView {
   int64_t base;
 
   HIPOPS_METHOD int64_t elements() const { return tile.elements(rows, base); }
+  HIPOPS_METHOD bool begins_row() const { return base == 0 && rows.rank() == 0; }
+  HIPOPS_METHOD typename Shape::Compute given(int i) const { return rows.given(i, Op::absent_given(i)); }
   HIPOPS_METHOD LaneView<Op, Shape, true> second_pass() const { return {tile, rows, base}; }
   template <class O, class F, class G = Identity>
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {

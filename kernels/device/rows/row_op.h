@@ -1,7 +1,7 @@
 // A row op: a struct of a few functions, from which row_kernel.h makes kernels. It has
 //
-//   Args                       has `rows`, a RowStreams<kInputs + kOutputs, kScalars>; `columns`, RowColumns[kColumns], at least
-//                              one; `columns_are_f32`
+//   Args                       has `rows`, a RowStreams<kInputs + kOutputs, kScalars, kTyped, kGiven>; `columns`,
+//                              RowColumns[kColumns], at least one; `columns_are_f32`
 //   C, Part                    the type of all computation; the result of part(), up to kMostPartBytes
 //   kInputs, kOutputs          streams of rows
 //   kColumns                   weights. absent_column(i) is the value of weight i if the caller passes none
@@ -9,9 +9,15 @@
 //                              element
 //   Largest                    the largest type that a reduction returns: sizes the slots in shared memory (reduce.h)
 //   combine(args, in, out)     only if kInputs > 1: makes one vector of the inputs' vectors.
+//   kTyped                     0, or 1 for an input of its own element type, after the others. absent_typed() replaces
+//                              it if the caller passes none. of_boolean(b) is the value of a boolean
+//   kGiven                     inputs of one C for each row. absent_given(i) replaces one that the caller does not pass.
+//                              view.given(i) is the row's number. With these or a typed input, combine gets them:
+//                              combine(args, given, in, out)
 //   part(args, view)           reduces a row on chip, or the lane's elements of a tile. view.reduce(op, f) reduces
 //                              f(element). view.map(f) replaces each element by f(element). view.second_pass() is a
 //                              view for a further reduction that few rows need. view.kIsRow: the view is the whole row.
+//                              view.begins_row(): the view has the row's first element; no other view of the row has.
 //                              kKeepsMapped: apply() gets the mapped elements. kSharedByWaves: several waves share the
 //                              row.
 //   merge(args, parts)         merges parts. parts.reduce(op, f) reduces f(part, number of its elements).
@@ -36,7 +42,7 @@ struct NoExtremes {
 
 // An op derives from this, and hides the members that differ.
 struct RowOp {
-  static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0, kScalars = 0;
+  static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0, kScalars = 0, kTyped = 0, kGiven = 0;
   static constexpr bool kMaps = false, kStoresInput = false;
   using Extremes = NoExtremes;
 };

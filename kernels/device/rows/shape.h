@@ -71,6 +71,15 @@ class Rows {
   HIPOPS_METHOD T* stream(int i) const { return row_[i]; }
   HIPOPS_METHOD int64_t step(int i) const { return s_->step[i]; }
   HIPOPS_METHOD bool has_stream(int i) const { return s_->data[i] != nullptr; }
+  // The row of typed input i, and the bytes between two elements.
+  HIPOPS_METHOD const char* typed(int i) const { return more_[i]; }
+  HIPOPS_METHOD int64_t typed_step(int i) const { return s_->typed_step[i]; }
+  // Given scalar i of the row.
+  template <class C>
+  HIPOPS_METHOD C given(int i, C absent) const {
+    if (s_->data[Streams::kFirstGiven + i] == nullptr) return absent;
+    return with_plain_nan<T>(*reinterpret_cast<const C*>(more_[Streams::kTyped + i]));
+  }
 
   // The number of work-items that share a row, in all blocks of a cluster.
   HIPOPS_METHOD int lanes() const {
@@ -122,10 +131,14 @@ class Rows {
   HIPOPS_METHOD void step_along(int d, int64_t rows) {
 #pragma unroll
     for (int i = 0; i < Streams::kStreams; ++i) row_[i] += rows * s_->outer[d].stride[i];
+#pragma unroll
+    for (int i = 0; i < kMore; ++i) more_[i] += rows * s_->outer[d].stride[Streams::kFirstTyped + i];
   }
   HIPOPS_METHOD void locate(int64_t row) {
 #pragma unroll
     for (int i = 0; i < Streams::kStreams; ++i) row_[i] = static_cast<T*>(s_->data[i]);
+#pragma unroll
+    for (int i = 0; i < kMore; ++i) more_[i] = static_cast<const char*>(s_->data[Streams::kFirstTyped + i]);
     // Nearly every call has one dimension, so divisions are out of its way.
     if (__builtin_expect(s_->dimensions > 1, 0)) {
 #pragma unroll 1
@@ -148,8 +161,11 @@ class Rows {
     }
   }
 
+  static constexpr int kMore = Streams::kTyped + Streams::kGiven;
+
   const Streams* s_;
   T* row_[Streams::kStreams];
+  const char* more_[kMore > 0 ? kMore : 1];  // of typed inputs and given scalars
   int head_ = 0;  // the first element in a vector
   Column end_;    // the end of the last vector
   int64_t has_row_ = false;  // not bool: clang keeps a copied struct with padding in memory, not in registers

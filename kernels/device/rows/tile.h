@@ -1,8 +1,7 @@
 // The elements of a row that one work-item holds in registers.
 #pragma once
 
-#include "device/core/unaligned.h"
-#include "device/rows/shape.h"
+#include "device/rows/typed.h"
 
 namespace hipops {
 namespace {
@@ -95,13 +94,13 @@ class Tile {
   }
   template <class Args, class Rows>
   HIPOPS_METHOD void wait(const Args& args, const Rows& rows, int64_t base) {
-    wait_from(args, 0, in_);
-    if (Rows::kHasEdges && has_edge_) edge_ = combined_edge(args, edge_in_);
+    wait_from(args, rows, base, 0, in_);
+    if (Op::kTyped == 0 && Rows::kHasEdges && has_edge_) edge_ = combined_edge(args, edge_in_);
 #pragma unroll
     for (int first = kInFlight; first < kVectors; first += kInFlight) {
       Vectors in[kInFlight];
       issue_from(rows, base, first, in);
-      wait_from(args, first, in);
+      wait_from(args, rows, base, first, in);
     }
   }
   // How many elements of the tile this work-item has.
@@ -178,7 +177,7 @@ class Tile {
 
  private:
   // A single input is kept in its own type, which needs the fewest registers. Combined or mapped values are kept in C.
-  static constexpr bool kKeepsInput = Op::kInputs == 1 && !Op::kMaps;
+  static constexpr bool kKeepsInput = Op::kInputs == 1 && Op::kTyped == 0 && !Op::kMaps;
   using Held = typename Choose<kKeepsInput, T, C>::type;
   using Vectors = Incoming<Shape, Op::kInputs>;
 
@@ -192,12 +191,49 @@ class Tile {
       });
     }
   }
-  template <class Args>
-  HIPOPS_METHOD void wait_from(const Args& args, int first, Vectors (&in)[kInFlight]) {
+  template <class Args, class Rows>
+  HIPOPS_METHOD void wait_from(const Args& args, const Rows& rows, int64_t base, int first, Vectors (&in)[kInFlight]) {
+    if constexpr (Op::kTyped > 0) {
+      with_type<T>(args.rows.type[0], [&](auto element) {
+        wait_with_typed<decltype(element)>(args, rows, base, first, in);
+      });
+    } else {
 #pragma unroll
-    for (int v = 0; v < kInFlight; ++v) in[v].for_each([](auto& incoming, int) { incoming.issue_before_use(); });
+      for (int v = 0; v < kInFlight; ++v) in[v].for_each([](auto& incoming, int) { incoming.issue_before_use(); });
 #pragma unroll
-    for (int v = 0; v < kInFlight; ++v) held_[first + v] = combined(args, in[v]);
+      for (int v = 0; v < kInFlight; ++v) held_[first + v] = combined(args, in[v]);
+    }
+  }
+  // Loads the typed input while the others are in flight. All of it is in the branch for its type: after a branch, loads
+  // would be waited for.
+  template <class E, class Args, class Rows>
+  HIPOPS_METHOD void wait_with_typed(const Args& args, const Rows& rows, int64_t base, int first, Vectors (&in)[kInFlight]) {
+    TypedVector<Op, Shape, E> typed[kInFlight];
+#pragma unroll
+    for (int v = 0; v < kInFlight; ++v) typed[v].issue_load(rows, rows.clamp_to_row(rows.column(base, first + v)));
+    const GivenScalars<Op> given(rows);
+#pragma unroll
+    for (int v = 0; v < kInFlight; ++v) {
+      in[v].for_each([](auto& incoming, int) { incoming.issue_before_use(); });
+      typed[v].issue_before_use();
+    }
+#pragma unroll
+    for (int v = 0; v < kInFlight; ++v) {
+      C wide[Op::kInputs + 1][kLength];
+      widen_inputs(in[v], wide);
+      typed[v].widen(wide[Op::kInputs]);
+      Vector<C, kLength> value;
+      Op::combine(args, given, wide, value.element);
+      held_[first + v] = value;
+    }
+    if (Rows::kHasEdges && first == 0 && has_edge_) {
+      C wide[Op::kInputs + 1][1], value[1];
+#pragma unroll
+      for (int i = 0; i < Op::kInputs; ++i) wide[i][0] = C(widen(edge_in_[i]));
+      wide[Op::kInputs][0] = typed_element<Op, T, E>(rows, rows.edge());
+      Op::combine(args, given, wide, value);
+      edge_ = value[0];
+    }
   }
 
   template <class Args>
@@ -208,15 +244,19 @@ class Tile {
       return all;
     } else {
       C wide[Op::kInputs][kLength];
-      in.for_each([&](auto& incoming, int i) {
-        const Packed<T, kLength> elements = incoming.value();
-#pragma unroll
-        for (int e = 0; e < kLength; ++e) wide[i][e] = C(widen(elements[e]));
-      });
+      widen_inputs(in, wide);
       Vector<C, kLength> value;
       combine_inputs<Op>(args, wide, value.element);
       return value;
     }
+  }
+  template <int n>
+  static HIPOPS_METHOD void widen_inputs(Vectors& in, C (&wide)[n][kLength]) {
+    in.for_each([&](auto& incoming, int i) {
+      const Packed<T, kLength> elements = incoming.value();
+#pragma unroll
+      for (int e = 0; e < kLength; ++e) wide[i][e] = C(widen(elements[e]));
+    });
   }
 
   template <class Args>

@@ -40,7 +40,7 @@ def _dtypes_for(op: str, argument: str, first: Dtype) -> str:
     """Lists the dtypes that an op supports for an argument, if the dtype of its first tensor is `first`."""
     if argument == "positions":
         return "int32, int64"
-    is_second = argument in ("weight", "bias", "cos", "sin", "index")
+    is_second = argument in ("weight", "bias", "cos", "sin", "index", "mask")
     listed = [name for name, dtype in _arrays.DTYPES.items()
               if LIBRARY.hipops_supports(op.encode(), *((first, dtype) if is_second else (dtype, Dtype.NONE)))]
     return ", ".join(listed or _arrays.DTYPES)
@@ -71,6 +71,8 @@ def _check(name: str, arguments: dict[str, Any], has_memory: bool) -> None:
     text of a refusal that has happened."""
     op = name.rstrip("_")
     tensors = {argument: given for argument, given in arguments.items() if isinstance(given, torch.Tensor)}
+    if "mask" in tensors and tensors["mask"].dtype == torch.bool:
+        tensors["mask"] = tensors["mask"].view(torch.uint8)
     where, first = next(iter(tensors.items()))
     for argument, tensor in tensors.items():
         dtype, known = _dtype_of(tensor)
@@ -270,6 +272,9 @@ _define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, 
 _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("log_softmax", "Tensor x", "Tensor", _contiguous)
+_define("softmax_ext",
+        "Tensor x, Tensor? mask=None, Tensor? alibi_slopes=None, Tensor? sinks=None, float scale=1.0, bool masked_row_zero=False",
+        "Tensor", _contiguous)
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0

@@ -131,6 +131,8 @@ pub const HIPOPS_WEIGHT_PLUS_ONE: u32 = 4;
 /// A flag.
 pub const HIPOPS_ROUND_BEFORE_WEIGHT: u32 = 8;
 /// A flag.
+pub const HIPOPS_MASKED_ROW_ZERO: u32 = 32;
+/// A flag.
 pub const HIPOPS_DETERMINISTIC: u32 = 1;
 /// A flag.
 pub const HIPOPS_UP_PLUS_ONE: u32 = 64;
@@ -164,6 +166,8 @@ api! {
     fn hipops_reduce_workspace_bytes(y: *const hipops_tensor, x: *const hipops_tensor, reduction: hipops_reduction, dims: u32, bytes: *mut i64) -> hipops_status;
     /// `hipops_log_softmax` of hipops.h.
     fn hipops_log_softmax(y: *const hipops_tensor, x: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
+    /// `hipops_softmax_ext` of hipops.h.
+    fn hipops_softmax_ext(y: *const hipops_tensor, x: *const hipops_tensor, mask: *const hipops_tensor, alibi_slopes: *const hipops_tensor, sinks: *const hipops_tensor, scale: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_rope_i` of hipops.h.
     fn hipops_rope_i(y: *const hipops_tensor, x: *const hipops_tensor, cos: *const hipops_tensor, sin: *const hipops_tensor, positions: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_rope` of hipops.h.

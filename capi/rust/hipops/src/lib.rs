@@ -750,6 +750,21 @@ pub fn activation_and_mul(
 pub fn log_softmax(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
     call!(hipops_log_softmax(&y.view.raw, &x.raw, stream.0))
 }
+/// `hipops_softmax_ext`
+#[allow(clippy::too_many_arguments)]
+pub fn softmax_ext(
+    y: &ViewMut<'_>,
+    x: &View<'_>,
+    mask: Option<&View<'_>>,
+    alibi_slopes: Option<&View<'_>>,
+    sinks: Option<&View<'_>>,
+    scale: f64,
+    flags: u32,
+    stream: Stream,
+) -> Result<()> {
+    let (mask, slopes, sinks) = (raw(mask), raw(alibi_slopes), raw(sinks));
+    call!(hipops_softmax_ext(&y.view.raw, &x.raw, mask, slopes, sinks, scale, flags, stream.0))
+}
 /// `hipops_strided_copy`
 pub fn strided_copy(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
     call!(hipops_strided_copy(&y.view.raw, &x.raw, stream.0))
