@@ -27,8 +27,8 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x) {
 
 hipops_status check_shape(hipops_dtype dtype, int64_t rows, int64_t cols, int64_t y_stride) {
   if (dtype_bytes(dtype) == 0)
-    return fail(HIPOPS_INVALID_ARGUMENT, "copy2d: dtype is %d, expected a hipops_dtype from %d (f32) to %d (u64)",
-                static_cast<int>(dtype), HIPOPS_F32, HIPOPS_U64);
+    return fail(HIPOPS_INVALID_ARGUMENT, "copy2d: dtype is %d, expected a hipops_dtype from %d (f32) to %d (f8_e5m2fnuz)",
+                static_cast<int>(dtype), HIPOPS_F32, HIPOPS_F8_E5M2FNUZ);
   if (rows < 0) return fail(HIPOPS_INVALID_ARGUMENT, "copy2d: rows is %" PRId64 ", expected 0 or more", rows);
   if (cols < 0) return fail(HIPOPS_INVALID_ARGUMENT, "copy2d: cols is %" PRId64 ", expected 0 or more", cols);
   if (rows > 1 && y_stride < cols)

@@ -30,6 +30,11 @@ constexpr Format kFormats[] = {
     {HIPOPS_I16, "i16", 2, false, true, 0, 0, 0, 0},       {HIPOPS_U16, "u16", 2, false, false, 0, 0, 0, 0},
     {HIPOPS_I32, "i32", 4, false, true, 0, 0, 0, 0},       {HIPOPS_U32, "u32", 4, false, false, 0, 0, 0, 0},
     {HIPOPS_I64, "i64", 8, false, true, 0, 0, 0, 0},       {HIPOPS_U64, "u64", 8, false, false, 0, 0, 0, 0},
+    // Compared by their bits: ops move them, or round to them exactly.
+    {HIPOPS_F8_E4M3FN, "f8_e4m3fn", 1, false, false, 0, 0, 0, 0},
+    {HIPOPS_F8_E4M3FNUZ, "f8_e4m3fnuz", 1, false, false, 0, 0, 0, 0},
+    {HIPOPS_F8_E5M2, "f8_e5m2", 1, false, false, 0, 0, 0, 0},
+    {HIPOPS_F8_E5M2FNUZ, "f8_e5m2fnuz", 1, false, false, 0, 0, 0, 0},
 };
 
 // read_golden refuses a dtype outside the table. It has no bytes and no values.

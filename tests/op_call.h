@@ -156,8 +156,8 @@ inline void check_every_tensor(const std::string& op) {
       OpCall none(op);
       none.leave_out(name);
       if (!spec.optional && name != "residual_out") none.invalid(name + " is NULL, expected a tensor");
-      for (int32_t dtype : {0, 13, -1, INT32_MAX})
-        refuses(name, ".dtype is " + std::to_string(dtype) + ", expected a hipops_dtype from 1 (f32) to 12 (u64)",
+      for (int32_t dtype : {0, 17, -1, INT32_MAX})
+        refuses(name, ".dtype is " + std::to_string(dtype) + ", expected a hipops_dtype from 1 (f32) to 16 (f8_e5m2fnuz)",
                 [dtype](hipops_tensor& t) { std::memcpy(&t.dtype, &dtype, sizeof dtype); });
       for (int32_t rank : {-1, 9})
         refuses(name, ".rank is " + std::to_string(rank) + ", expected 0 to 8",

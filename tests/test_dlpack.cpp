@@ -30,7 +30,9 @@ TEST_CASE("every dtype has its DLPack type, and no other one has", "[dlpack]") {
   } pairs[] = {{kDLFloat, 32, HIPOPS_F32}, {kDLFloat, 16, HIPOPS_F16}, {kDLBfloat, 16, HIPOPS_BF16},
                {kDLFloat, 64, HIPOPS_F64}, {kDLUInt, 8, HIPOPS_U8},    {kDLInt, 8, HIPOPS_I8},
                {kDLInt, 16, HIPOPS_I16},   {kDLUInt, 16, HIPOPS_U16},  {kDLInt, 32, HIPOPS_I32},
-               {kDLUInt, 32, HIPOPS_U32},  {kDLInt, 64, HIPOPS_I64},   {kDLUInt, 64, HIPOPS_U64}};
+               {kDLUInt, 32, HIPOPS_U32},  {kDLInt, 64, HIPOPS_I64},   {kDLUInt, 64, HIPOPS_U64},
+               {10, 8, HIPOPS_F8_E4M3FN},   {11, 8, HIPOPS_F8_E4M3FNUZ},
+               {12, 8, HIPOPS_F8_E5M2},     {13, 8, HIPOPS_F8_E5M2FNUZ}};
   for (int code = 0; code < 20; ++code)
     for (int bits : {0, 1, 4, 8, 16, 32, 64, 128}) {
       hipops_dtype expected = HIPOPS_NONE;

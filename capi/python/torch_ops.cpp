@@ -21,7 +21,7 @@ using Handle = void*;    // of a tensor
 using Error = int32_t;
 using Kernel = void (*)(Value*, uint64_t, uint64_t);
 
-constexpr int kMostTensors = 4, kMostOutputs = 2, kMostNumbers = 2, kDtypes = 12;
+constexpr int kMostTensors = 4, kMostOutputs = 2, kMostNumbers = 2, kDtypes = 16;
 
 // PyTorch's own at::empty_strided raises PyTorch's exceptions, which its C functions replace by a code. A tensor is
 // returned as a pointer. The destructor makes the compiler return it in memory, as PyTorch's class is returned.
@@ -423,7 +423,8 @@ bool find_torch(void* cpu, void* gpu) {
   torch.string_c_str = reinterpret_cast<decltype(torch.string_c_str)>(dlsym(cpu, "torch_string_c_str"));
   torch.delete_string = reinterpret_cast<decltype(torch.delete_string)>(dlsym(cpu, "torch_delete_string"));
   const char* dtypes[kDtypes] = {"float32", "float16", "bfloat16", "float64", "uint8", "int8",
-                                 "int16",   "uint16",  "int32",    "uint32",  "int64", "uint64"};
+                                 "int16",   "uint16",  "int32",    "uint32",  "int64", "uint64",
+                                 "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"};
   bool found = number(cpu, "layout_strided", &torch.strided) && number(cpu, "device_type_cuda", &torch.cuda);
   torch.aten_empty_strided = reinterpret_cast<AtenEmptyStrided*>(dlsym(cpu, kAtenEmptyStrided));
   for (int i = 0; i < kDtypes; ++i) {

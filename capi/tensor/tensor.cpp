@@ -21,10 +21,11 @@ struct DtypeRow {
 constexpr DtypeRow kDtypes[] = {
     {"invalid dtype", 0, false}, {"f32", 4, true}, {"f16", 2, true},   {"bf16", 2, true},  {"f64", 8, true},
     {"u8", 1, false},       {"i8", 1, false}, {"i16", 2, false},  {"u16", 2, false},  {"i32", 4, false},
-    {"u32", 4, false},      {"i64", 8, false}, {"u64", 8, false},
+    {"u32", 4, false},      {"i64", 8, false}, {"u64", 8, false},  {"f8_e4m3fn", 1, false}, {"f8_e4m3fnuz", 1, false},
+    {"f8_e5m2", 1, false},  {"f8_e5m2fnuz", 1, false},
 };
 constexpr int kDtypeCount = sizeof(kDtypes) / sizeof(kDtypes[0]);
-static_assert(kDtypeCount == HIPOPS_U64 + 1, "a row for each dtype");
+static_assert(kDtypeCount == HIPOPS_F8_E5M2FNUZ + 1, "a row for each dtype");
 
 const DtypeRow& row_of(hipops_dtype dtype) { return kDtypes[dtype > HIPOPS_NONE && dtype < kDtypeCount ? dtype : 0]; }
 
@@ -74,8 +75,8 @@ hipops_status check_tensor(const Argument& a) {
   int32_t dtype;  // a C caller may pass any number, and in C++ an enum must not hold any number
   std::memcpy(&dtype, &t.dtype, sizeof dtype);
   if (dtype <= HIPOPS_NONE || dtype >= kDtypeCount)
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.dtype is %d, expected a hipops_dtype from %d (f32) to %d (u64)", a.op,
-                a.name, dtype, HIPOPS_F32, HIPOPS_U64);
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.dtype is %d, expected a hipops_dtype from %d (f32) to %d (f8_e5m2fnuz)",
+                a.op, a.name, dtype, HIPOPS_F32, HIPOPS_F8_E5M2FNUZ);
   if (t.rank < 0 || t.rank > HIPOPS_MAX_RANK)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.rank is %d, expected 0 to %d", a.op, a.name, t.rank, HIPOPS_MAX_RANK);
   bool empty = false;

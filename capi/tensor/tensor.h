@@ -18,7 +18,7 @@ struct Argument {
 
 const char* dtype_name(hipops_dtype dtype);   // for example "bf16"; "invalid dtype" for other values
 int dtype_bytes(hipops_dtype dtype);          // 0 for other values
-bool is_float(hipops_dtype dtype);
+bool is_float(hipops_dtype dtype);            // f32, f16, bf16 or f64
 
 bool is_empty(const hipops_tensor& t);  // has no elements
 

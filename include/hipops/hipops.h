@@ -125,7 +125,8 @@ HIPOPS_API hipops_status hipops_prepare(const char* op);
 
 #define HIPOPS_MAX_RANK 8 /* dimensions that a tensor may have */
 
-/* The type of an element. A value never changes its meaning. Later versions may add values. */
+/* The type of an element. A value never changes its meaning. Later versions may add values. The 8-bit floats may be moved
+ * and quantised to. Other ops refuse them. */
 typedef enum hipops_dtype {
   HIPOPS_NONE = 0, /* no dtype: for hipops_supports */
   HIPOPS_F32 = 1,
@@ -140,6 +141,10 @@ typedef enum hipops_dtype {
   HIPOPS_U32 = 10,
   HIPOPS_I64 = 11,
   HIPOPS_U64 = 12,
+  HIPOPS_F8_E4M3FN = 13,   /* OCP E4M3: no infinity, the largest number is 448 */
+  HIPOPS_F8_E4M3FNUZ = 14, /* of CDNA 3: no infinity, no -0, 0x80 is NaN, the largest number is 240 */
+  HIPOPS_F8_E5M2 = 15,     /* OCP E5M2: has infinities, the largest number is 57344 */
+  HIPOPS_F8_E5M2FNUZ = 16, /* of CDNA 3: no infinity, no -0, 0x80 is NaN, the largest number is 57344 */
   HIPOPS_DTYPE_INT32 = 0x7fffffff
 } hipops_dtype;
 

@@ -16,16 +16,19 @@
 
 #include "hipops.h"
 
-/* HIPOPS_NONE for a type that hipops does not support: complex, bool, float8, vectors (lanes other than 1). */
+/* HIPOPS_NONE for a type that hipops does not support: complex, bool, other floats of 8 bits, vectors (lanes other than 1). */
 static inline hipops_dtype hipops_dtype_from_dlpack(DLDataType type) {
   const int log = type.bits == 8 ? 0 : type.bits == 16 ? 1 : type.bits == 32 ? 2 : type.bits == 64 ? 3 : -1;
   static const hipops_dtype kInt[] = {HIPOPS_I8, HIPOPS_I16, HIPOPS_I32, HIPOPS_I64};
   static const hipops_dtype kUInt[] = {HIPOPS_U8, HIPOPS_U16, HIPOPS_U32, HIPOPS_U64};
+  /* By code, from 10 on, which DLPack has since 1.1. */
+  static const hipops_dtype kFloat8[] = {HIPOPS_F8_E4M3FN, HIPOPS_F8_E4M3FNUZ, HIPOPS_F8_E5M2, HIPOPS_F8_E5M2FNUZ};
   static const hipops_dtype kFloat[] = {HIPOPS_NONE, HIPOPS_F16, HIPOPS_F32, HIPOPS_F64};
   if (type.lanes != 1 || log < 0) return HIPOPS_NONE;
   if (type.code == kDLInt) return kInt[log];
   if (type.code == kDLUInt) return kUInt[log];
   if (type.code == kDLFloat) return kFloat[log];
+  if (type.code >= 10 && type.code <= 13 && log == 0) return kFloat8[type.code - 10];
   return type.code == kDLBfloat && type.bits == 16 ? HIPOPS_BF16 : HIPOPS_NONE;
 }
 

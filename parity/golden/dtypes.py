@@ -27,8 +27,10 @@ FLOATS = {
     "f16": Format(10, -14, 15),
     "bf16": Format(7, -126, 127),
 }
+F8 = ("f8_e4m3fn", "f8_e4m3fnuz", "f8_e5m2", "f8_e5m2fnuz")  # as their bits: ops move them, or round to them exactly
 INTEGERS = {"u8": np.uint8, "i8": np.int8, "i16": np.int16, "u16": np.uint16,
-            "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64}
+            "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64,
+            **dict.fromkeys(F8, np.uint8)}
 
 
 def integers(values, dtype):

@@ -75,7 +75,7 @@ cases = {
     "index_add_": [(normal(6, 80), 0, index(6, 9), normal(9, 80))],
     "upsample_nearest1d": [(normal(1, 2, 7), 14)],
     "upsample_nearest2d": [(normal(1, 2, 7, 5), [14, 9]), (normal(1, 2, 4, 4), [8, 8], 2.0, 2.0, "exact")],
-    "strided_copy": [(x.t(),)],
+    "strided_copy": [(x.t(),), (x.to(torch.float8_e4m3fn).t(),)],
 }
 for name, calls in cases.items():
     for arguments in calls:
@@ -158,10 +158,11 @@ mistakes = [
     ("rms_norm", (x, x), "rms_norm: weight.rank is 2, expected 1"),
     ("rms_norm", (x, weight.half()), "rms_norm: weight.dtype is f16, expected f32 (x.dtype)"),
     ("rms_norm", (x, weight.bool()), "rms_norm: weight is of bool, expected one of: float32"),
-    ("rms_norm", (x.half(), weight.to(torch.float8_e5m2)), "rms_norm: weight is of float8_e5m2, expected one of: float32, float16"),
+    ("rms_norm", (x.half(), weight.to(torch.float8_e5m2)), "rms_norm: weight.dtype is f8_e5m2, expected f16 (x.dtype) or f32"),
     ("rms_norm", (x, weight, -1.0), "rms_norm: eps is -1, expected a finite number of 0 or more"),
     ("layer_norm", (x, weight, weight[:79]), "layer_norm: bias.shape[0] is 79, expected 80 (x.shape[1])"),
     ("softmax", (x.to(torch.complex64),), f"softmax: x is of complex64, expected one of: {floats}"),
+    ("softmax", (x.to(torch.float8_e4m3fn),), "softmax: x.dtype is f8_e4m3fn, expected f32, f16, bf16 or f64"),
     ("softmax", (x.bool(),), f"softmax: x is of bool, expected one of: {floats}"),
     ("softmax", (normal(*[1] * 9),), "softmax: x has 9 dimensions, expected 8 at most"),
     ("fused_add_rms_norm", (x, x[:5]), "fused_add_rms_norm: residual.shape[0] is 5, expected 6 (x.shape[0])"),

@@ -83,7 +83,8 @@ def test_torch():
     gpu = torch.cuda.is_available()
     backend, device = ((HIP if torch.version.hip else CUDA), "cuda") if gpu else (CPU, "cpu")
     for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.uint8, torch.int8, torch.int16,
-                  torch.int32, torch.int64):
+                  torch.int32, torch.int64, torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2,
+                  torch.float8_e5m2fnuz):
         whole = torch.arange(24, device=device).to(dtype).reshape(2, 3, 4)
         for what, tensor in (("whole", whole), ("slice", whole[:, 1:, ::2]), ("turned", whole.permute(2, 0, 1)),
                              ("expanded", whole[:, :1].expand(2, 5, 4)), ("empty", whole[:, :0])):

@@ -219,8 +219,8 @@ void invalid_2d(const std::string& message, const std::function<void(Call2d&)>& 
 
 TEST_CASE("copy2d refuses bad arguments", "[copy2d]") {
   check_calls([] {
-    for (int dtype : {0, 13, 99, 0x7fffffff})
-      invalid_2d("dtype is " + std::to_string(dtype) + ", expected a hipops_dtype from 1 (f32) to 12 (u64)",
+    for (int dtype : {0, 17, 99, 0x7fffffff})
+      invalid_2d("dtype is " + std::to_string(dtype) + ", expected a hipops_dtype from 1 (f32) to 16 (f8_e5m2fnuz)",
                  [dtype](Call2d& c) { std::memcpy(&c.dtype, &dtype, sizeof dtype); });
     invalid_2d("rows is -1, expected 0 or more", [](Call2d& c) { c.rows = -1; });
     invalid_2d("cols is -8, expected 0 or more", [](Call2d& c) { c.cols = -8; });

@@ -90,8 +90,8 @@ TEST_CASE("hipops_supports agrees with the table of ops for each pair of dtypes"
     const bool has_index = op.has_role("index", Role::kIndex);
     const bool is_weighted = std::any_of(op.inputs.begin(), op.inputs.end(),
                                          [](const parity::TensorSpec& spec) { return spec.role == Role::kWeight; });
-    for (int dtype = -1; dtype <= 14; ++dtype)
-      for (int second = -1; second <= 14; ++second) {
+    for (int dtype = -1; dtype <= 18; ++dtype)
+      for (int second = -1; second <= 18; ++second) {
         const bool is_taken = std::count(op.dtypes.begin(), op.dtypes.end(), dtype) == 1;
         const bool is_index = has_index && std::count(std::begin(of_index), std::end(of_index), second) == 1;
         const bool is_weight = is_weighted && (second == dtype || second == HIPOPS_F32);
@@ -108,8 +108,8 @@ TEST_CASE("every pair of dtypes that an op supports is in some golden case", "[c
     const OpEntry* entry = parity::find_op(parity::all_ops(), all_ops[i]->name);
     REQUIRE(entry != nullptr);
     std::vector<const Case*> cases = cases_of(entry->name);
-    for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype)
-      for (int second = HIPOPS_NONE; second <= HIPOPS_U64; ++second) {
+    for (int dtype = HIPOPS_F32; dtype <= HIPOPS_F8_E5M2FNUZ; ++dtype)
+      for (int second = HIPOPS_NONE; second <= HIPOPS_F8_E5M2FNUZ; ++second) {
         const hipops_dtype first = static_cast<hipops_dtype>(dtype), other = static_cast<hipops_dtype>(second);
         if (!all_ops[i]->supports(first, other)) continue;
         INFO(all_ops[i]->name << " of " << dtype_name(first) << " with " << dtype_name(other));

@@ -42,13 +42,15 @@ TEST_CASE("dtypes have names, sizes and kinds", "[tensor]") {
   } dtypes[] = {{HIPOPS_F32, "f32", 4, true},  {HIPOPS_F16, "f16", 2, true},  {HIPOPS_BF16, "bf16", 2, true},
                 {HIPOPS_F64, "f64", 8, true},  {HIPOPS_U8, "u8", 1, false},   {HIPOPS_I8, "i8", 1, false},
                 {HIPOPS_I16, "i16", 2, false}, {HIPOPS_U16, "u16", 2, false}, {HIPOPS_I32, "i32", 4, false},
-                {HIPOPS_U32, "u32", 4, false}, {HIPOPS_I64, "i64", 8, false}, {HIPOPS_U64, "u64", 8, false}};
+                {HIPOPS_U32, "u32", 4, false}, {HIPOPS_I64, "i64", 8, false}, {HIPOPS_U64, "u64", 8, false},
+                {HIPOPS_F8_E4M3FN, "f8_e4m3fn", 1, false}, {HIPOPS_F8_E4M3FNUZ, "f8_e4m3fnuz", 1, false},
+                {HIPOPS_F8_E5M2, "f8_e5m2", 1, false}, {HIPOPS_F8_E5M2FNUZ, "f8_e5m2fnuz", 1, false}};
   for (const auto& known : dtypes) {
     CHECK(std::string(dtype_name(known.dtype)) == known.name);
     CHECK(dtype_bytes(known.dtype) == known.bytes);
     CHECK(is_float(known.dtype) == known.floating);
   }
-  for (int value : {0, 13, 99, 0x7fffffff}) {
+  for (int value : {0, 17, 99, 0x7fffffff}) {
     hipops_dtype dtype = static_cast<hipops_dtype>(value);
     CHECK(std::string(dtype_name(dtype)) == "invalid dtype");
     CHECK(dtype_bytes(dtype) == 0);
@@ -66,7 +68,7 @@ TEST_CASE("elements are counted in 64 bits", "[tensor]") {
 
 TEST_CASE("valid tensors are accepted", "[tensor]") {
   accepts(check_tensor(argument(view_of(kAddress, HIPOPS_F32, {}))));
-  for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype)
+  for (int dtype = HIPOPS_F32; dtype <= HIPOPS_F8_E5M2FNUZ; ++dtype)
     for (size_t rank = 1; rank <= HIPOPS_MAX_RANK; ++rank)
       accepts(check_output(argument(view_of(kAddress, static_cast<hipops_dtype>(dtype), Sizes(rank, 3)))));
   // More than 2^31 elements, and more than 4 GiB, either way.
@@ -89,7 +91,7 @@ TEST_CASE("an invalid tensor is refused", "[tensor]") {
     invalid(check_tensor(argument(t)), "op: t.rank is " + std::to_string(rank) + ", expected 0 to 8");
   }
   invalid(check_tensor(argument(view_of(kAddress, HIPOPS_NONE, {4}))),
-          "op: t.dtype is 0, expected a hipops_dtype from 1 (f32) to 12 (u64)");
+          "op: t.dtype is 0, expected a hipops_dtype from 1 (f32) to 16 (f8_e5m2fnuz)");
   invalid(check_tensor(argument(view_of(0, HIPOPS_I8, {2, 3}))), "op: t.data is NULL, expected memory of 6 elements");
   for (const int64_t stride : {int64_t{-3}, INT64_MAX, INT64_MIN})  // these reach outside the address space
     invalid(check_tensor(argument(view_of(0, HIPOPS_I8, {2, 3}, {stride, 1}))), "op: t.data is NULL, expected memory of 6 elements");

@@ -51,6 +51,10 @@ class Dtype(enum.IntEnum):
     U32 = 10
     I64 = 11
     U64 = 12
+    F8_E4M3FN = 13
+    F8_E4M3FNUZ = 14
+    F8_E5M2 = 15
+    F8_E5M2FNUZ = 16
 
 
 class Nearest(enum.IntEnum):

@@ -12,13 +12,15 @@ from ._abi import MAX_RANK, Backend, Dtype, Tensor
 
 DTYPES = {"float32": Dtype.F32, "float16": Dtype.F16, "bfloat16": Dtype.BF16, "float64": Dtype.F64, "uint8": Dtype.U8,
           "int8": Dtype.I8, "int16": Dtype.I16, "uint16": Dtype.U16, "int32": Dtype.I32, "uint32": Dtype.U32,
-          "int64": Dtype.I64, "uint64": Dtype.U64}
+          "int64": Dtype.I64, "uint64": Dtype.U64, "float8_e4m3fn": Dtype.F8_E4M3FN, "float8_e4m3fnuz": Dtype.F8_E4M3FNUZ,
+          "float8_e5m2": Dtype.F8_E5M2, "float8_e5m2fnuz": Dtype.F8_E5M2FNUZ}
 EXPECTED = "expected one of: " + ", ".join(DTYPES)
 AN_ARRAY = "expected an array of NumPy, PyTorch or CuPy, or one with __dlpack__ or __cuda_array_interface__"
 # DLPack's devices. Memory that the host and a GPU share counts as the GPU's.
 DEVICES = {1: Backend.CPU, 2: Backend.CUDA, 3: Backend.CUDA, 13: Backend.CUDA, 10: Backend.HIP, 11: Backend.HIP}
 DLPACK_MAJOR = 1
-DLPACK_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
+DLPACK_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool",
+                10: "float8_e4m3fn", 11: "float8_e4m3fnuz", 12: "float8_e5m2", 13: "float8_e5m2fnuz"}
 # Libraries whose arrays are always writable, although a capsule from before DLPack 1.0 has no such flag; and never
 # writable.
 WRITABLE, IMMUTABLE = ("cupy", "paddle", "warp"), ("jax", "jaxlib")
@@ -159,7 +161,7 @@ def of_dlpack(array: Any, stream: int | None) -> View:
     else:
         plain = ctypes.cast(address, POINTER(DLTensor)).contents
     kind = DLPACK_KINDS.get(plain.code, f"DLPack's type code {plain.code} with bits ")
-    element = "bool" if kind == "bool" else f"{kind}{plain.bits}"
+    element = kind if kind == "bool" or kind.startswith("float8") and plain.bits == 8 else f"{kind}{plain.bits}"
     dtype = dtype_of(element + ("" if plain.lanes == 1 else f"x{plain.lanes}"))
     shape = plain.shape[:plain.ndim]
     strides = plain.strides[:plain.ndim] if plain.strides else contiguous(shape)

@@ -146,7 +146,7 @@ def _memory(op: str, name: str, made: _arrays.View) -> int | None:
 
 
 def _bytes(made: _arrays.View) -> int:
-    size = {1: 4, 2: 2, 3: 2, 4: 8, 5: 1, 6: 1, 7: 2, 8: 2, 9: 4, 10: 4, 11: 8, 12: 8}[made.tensor.dtype]
+    size = {1: 4, 2: 2, 3: 2, 4: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 8, 12: 8}.get(made.tensor.dtype, 1)
     for d in range(made.tensor.rank):
         size *= made.tensor.shape[d]
     return size

@@ -9,7 +9,7 @@ from golden import bell, bits, explicit
 # Dtypes by size. Cases use the dtypes of a size in turn.
 BY_SIZE = {1: ("u8", "i8"), 2: ("f16", "u16", "bf16", "i16"), 4: ("f32", "i32", "u32"), 8: ("i64", "f64", "u64")}
 SIZES = tuple(BY_SIZE)
-DTYPES = tuple(dtype for size in SIZES for dtype in BY_SIZE[size])
+DTYPES = tuple(dtype for size in SIZES for dtype in BY_SIZE[size]) + dtypes.F8
 
 
 def of_size(size, turn):

@@ -127,7 +127,7 @@ class ScatterOp:
 # ---- smoke: each dtype with each index dtype and way, each rank with each dim
 
 def smoke(op):
-    for i, dtype in enumerate(op.dtypes):
+    for i, dtype in enumerate(op.dtypes + (golden.dtypes.F8 if op.name == "scatter" else ())):
         for turn, index_dtype in enumerate(INDEX_DTYPES):
             shape = ((6, 8), (4, 3, 5), (9,), (3, 16))[(i + turn) % 4]
             dim = (i // 2 + turn) % len(shape)

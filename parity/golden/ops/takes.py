@@ -102,7 +102,7 @@ RANKS = [(13,), (5, 7), (3, 4, 5), (2, 3, 4, 3), (2, 3, 2, 3, 2), (2, 1, 3, 2, 2
 
 
 def smoke(op):
-    for at, dtype in enumerate(DTYPES):
+    for at, dtype in enumerate(DTYPES + golden.dtypes.F8):
         for turn, index_dtype in enumerate(INDEX_DTYPES):
             shape = ((6, 8), (4, 3, 5), (9,), (3, 16))[(at + turn) % 4]
             dim = (at // 2 + turn) % len(shape)

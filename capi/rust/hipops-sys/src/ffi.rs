@@ -62,6 +62,14 @@ pub const HIPOPS_U32: hipops_dtype = 10;
 pub const HIPOPS_I64: hipops_dtype = 11;
 /// A value of [`hipops_dtype`].
 pub const HIPOPS_U64: hipops_dtype = 12;
+/// A value of [`hipops_dtype`].
+pub const HIPOPS_F8_E4M3FN: hipops_dtype = 13;
+/// A value of [`hipops_dtype`].
+pub const HIPOPS_F8_E4M3FNUZ: hipops_dtype = 14;
+/// A value of [`hipops_dtype`].
+pub const HIPOPS_F8_E5M2: hipops_dtype = 15;
+/// A value of [`hipops_dtype`].
+pub const HIPOPS_F8_E5M2FNUZ: hipops_dtype = 16;
 /// A value of [`hipops_nearest`].
 pub const HIPOPS_NEAREST_PYTORCH: hipops_nearest = 0;
 /// A value of [`hipops_nearest`].

@@ -200,6 +200,14 @@ pub enum DType {
     I64 = sys::HIPOPS_I64,
     /// `u64`
     U64 = sys::HIPOPS_U64,
+    /// OCP E4M3, without infinities
+    F8E4M3FN = sys::HIPOPS_F8_E4M3FN,
+    /// E4M3 of CDNA 3, without infinities and -0
+    F8E4M3FNUZ = sys::HIPOPS_F8_E4M3FNUZ,
+    /// OCP E5M2
+    F8E5M2 = sys::HIPOPS_F8_E5M2,
+    /// E5M2 of CDNA 3, without infinities and -0
+    F8E5M2FNUZ = sys::HIPOPS_F8_E5M2FNUZ,
 }
 
 /// A type whose values are elements.
