@@ -22,6 +22,7 @@ bool role_takes(Role role, hipops_dtype dtype, hipops_dtype case_dtype) {
   if (role == Role::kResult && is_place) return true;
   if (role == Role::kWeight || role == Role::kResult) return dtype == case_dtype || dtype == HIPOPS_F32;
   if (role == Role::kMask) return dtype == case_dtype || dtype == HIPOPS_F32 || dtype == HIPOPS_U8;
+  if (role == Role::kQuantised) return dtype == HIPOPS_I8 || (dtype >= HIPOPS_F8_E4M3FN && dtype <= HIPOPS_F8_E5M2FNUZ);
   if (role == Role::kScalar) return dtype == scalar_dtype(case_dtype);
   if (role == Role::kReport) return dtype == HIPOPS_I64;
   return dtype == HIPOPS_U8 || dtype == HIPOPS_U32 || dtype == HIPOPS_I64 || dtype == HIPOPS_I32 || dtype == HIPOPS_I16;

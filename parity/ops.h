@@ -28,6 +28,7 @@ enum class Role {
   kScalar,  // of a row: f64 if the case's dtype is f64, otherwise f32
   kReport,  // a hipops_index_report: i64, of shape [2]
   kResult,  // an output of the case's dtype or f32, or of i64, i32 or u32
+  kQuantised,  // i8 or an 8-bit float
 };
 
 // If an op lists a tensor as an input and as an output, it changes the tensor in place. The input describes the

@@ -35,7 +35,7 @@ void add_dimension(Layout<K>* layout, int64_t size, const int64_t (&stride)[K]) 
   ++layout->rank;
 }
 
-// The layout of tensors of one shape and dtype, with dimensions sorted by the first tensor's strides. A dimension with a
+// The layout of tensors of one shape, with dimensions sorted by the first tensor's strides. A dimension with a
 // negative stride in the first tensor is reversed in all. Sets `data` to the first elements.
 template <int K>
 Layout<K> ordered_layout(const hipops_tensor* const (&tensors)[K], char* (&data)[K]) {
@@ -43,7 +43,6 @@ Layout<K> ordered_layout(const hipops_tensor* const (&tensors)[K], char* (&data)
     int64_t size, stride[K];
   } dimension[kMaxRank];
   int rank = 0;
-  const int64_t bytes = dtype_bytes(tensors[0]->dtype);
   for (int k = 0; k < K; ++k) data[k] = static_cast<char*>(tensors[k]->data);
   for (int d = tensors[0]->rank - 1; d >= 0; --d) {  // the last dimension mostly has the smallest stride
     Dimension next{tensors[0]->shape[d], {}};
@@ -52,7 +51,7 @@ Layout<K> ordered_layout(const hipops_tensor* const (&tensors)[K], char* (&data)
     for (int k = 0; k < K; ++k) {
       next.stride[k] = tensors[k]->stride[d];
       if (!backwards) continue;
-      data[k] += next.stride[k] * (next.size - 1) * bytes;
+      data[k] += next.stride[k] * (next.size - 1) * dtype_bytes(tensors[k]->dtype);
       next.stride[k] = -next.stride[k];
     }
     int at = rank++;

@@ -479,6 +479,18 @@ HIPOPS_API hipops_status hipops_activation_and_mul(const hipops_tensor* y, const
                                                    const hipops_tensor* up, hipops_activation_kind kind, double limit,
                                                    double alpha, uint32_t flags, void* stream);
 
+/* ---- Quantisation ------------------------------------------------------------------------------------------------
+ *
+ * q has x's shape and is i8 or an 8-bit float. x is f32, f16 or bf16, of any strides. An element of q is x / scale, rounded
+ * to f32, and then to q's type, to nearest even. Numbers past the largest number of q's type, and infinities, become that
+ * number (i8: -128 or 127). NaN becomes 0x7f, or 0x80 in the fnuz types, or 0 in i8. -0 stays -0, but the fnuz types have
+ * only 0. q overlaps nothing. */
+
+/* q = x / scale. scale is f32: one number in a tensor of any rank, or a tensor of x's shape, in which strides of 0 repeat
+ * a scale. For a scale for each group of columns, pass q and x as views [rows, groups, columns of a group]. */
+HIPOPS_API hipops_status hipops_static_quantize(const hipops_tensor* q, const hipops_tensor* x, const hipops_tensor* scale,
+                                                void* stream);
+
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 
 /* The version as "0.2.0". Before 1.0 a minor version may change the ABI. The SONAME then changes too. */

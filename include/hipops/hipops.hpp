@@ -294,6 +294,8 @@ HIPOPS_CALL log_softmax(const tensor& y, const const_tensor& x, void* stream = n
 HIPOPS_CALL softmax_ext(const tensor& y, const const_tensor& x, const optional_tensor& mask, const optional_tensor& alibi_slopes,
                         const optional_tensor& sinks, double scale = 1, uint32_t flags = 0, void* stream = nullptr) {
   return check(hipops_softmax_ext(&y, &x, mask.get(), alibi_slopes.get(), sinks.get(), scale, flags, stream));
+HIPOPS_CALL static_quantize(const tensor& q, const const_tensor& x, const const_tensor& scale, void* stream = nullptr) {
+  return check(hipops_static_quantize(&q, &x, &scale, stream));
 }
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));

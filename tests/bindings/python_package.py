@@ -170,6 +170,9 @@ image = normal(2, 3, 4, 5)
 expect_close("upsample_nearest2d", hipops.upsample_nearest2d(image, (8, 10)), image.repeat(2, 2).repeat(2, 3), 0)
 expect_close("upsample_nearest1d", hipops.upsample_nearest1d(image[0], 10, 2.0, "exact"), image[0].repeat(2, 2), 0)
 expect_close("strided_copy", hipops.strided_copy(image[:, ::-1, 1:, ::2]), image[:, ::-1, 1:, ::2], 0)
+for scale in (np.full((), 0.02, np.float32), np.full((6, 1), 0.03, np.float32), np.full(80, 0.01, np.float32)):
+    expect_close("static_quantize", hipops.static_quantize(x, scale, np.int8), np.clip(np.rint(x / scale), -128, 127), 0)
+expect(ValueError, ["dtype is uint8, expected one of: float8_e4m3fn"], lambda: hipops.static_quantize(x, np.ones((), np.float32), "uint8"))
 for dims, axes in ((None, None), (-1, 1), ((0,), 0), ((1, 0), (0, 1))):
     expect_close("reduce sum", hipops.reduce(x, "sum", dims), x.sum(axes), 1e-4)
     expect_close("reduce mean", hipops.reduce(x, "mean", dims, keepdim=True), x.mean(axes, keepdims=True))

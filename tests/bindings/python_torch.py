@@ -75,7 +75,8 @@ cases = {
     "index_add_": [(normal(6, 80), 0, index(6, 9), normal(9, 80))],
     "upsample_nearest1d": [(normal(1, 2, 7), 14)],
     "upsample_nearest2d": [(normal(1, 2, 7, 5), [14, 9]), (normal(1, 2, 4, 4), [8, 8], 2.0, 2.0, "exact")],
-    "strided_copy": [(x.t(),), (x.to(torch.float8_e4m3fn).t(),)],
+    "static_quantize": [(x, weight[:1], torch.float8_e4m3fn), (x.t(), weight[:6], torch.int8)],
+    "strided_copy": [(x.t(),)],
 }
 for name, calls in cases.items():
     for arguments in calls:
@@ -97,6 +98,15 @@ expect_close("softmax_ext of bool", ops.softmax_ext(scores, mask > 0, masked_row
 y, h = ops.fused_add_rms_norm(x, x.flip(0), weight)
 expect_close("fused_add_rms_norm", y, F.rms_norm(x + x.flip(0), (80,), weight, 1e-5), 5e-6)
 expect_close("its sum", h, x + x.flip(0), 0)
+eights = (torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz)
+for eight in eights:
+    moved = x.to(eight).t()
+    expect_close(f"strided_copy {eight}", ops.strided_copy(moved).float(), moved.float(), 0)
+    for scale in (normal(1).abs(), normal(6, 1).abs(), normal(80).abs()):
+        most = torch.finfo(eight).max
+        expect_close(f"static_quantize {eight}", ops.static_quantize(x, scale, eight).float(), (x / scale).clamp(-most, most).to(eight).float(), 0)
+expect_close("static_quantize int8", ops.static_quantize(x.t(), weight.new_tensor(0.02), torch.int8).float(),
+             (x.t() / weight.new_tensor(0.02)).round().clamp(-128, 127), 0)
 for kind, act in (("silu", F.silu), ("gelu", F.gelu), ("relu", F.relu)):
     expect_close(kind, ops.activation_and_mul(x[:, :40], x[:, 40:], kind), act(x[:, :40]) * x[:, 40:], 5e-6)
 expect_close("index_select", ops.index_select(x, 1, index(80, 9) * 0 + 7), x[:, 7:8].expand(6, 9), 0)
@@ -173,6 +183,9 @@ mistakes = [
     ("activation_and_mul", (x, x[:5]), "activation_and_mul: up.shape[0] is 5, expected 6 (x.shape[0])"),
     ("activation_and_mul", (x, x, "slu"), "activation_and_mul: kind is 'slu', expected one of: identity, relu"),
     ("activation_and_mul", (x, x, "silu", -1.0), "activation_and_mul: limit is -1, expected 0 (none) or more"),
+    ("static_quantize", (x, x[:5], torch.int8), "static_quantize: scale.shape[0] is 5, expected 6 (x.shape[0])"),
+    ("static_quantize", (x, x, torch.uint8), "static_quantize: dtype is uint8, expected one of: float8_e4m3fn, float8_e4m3fnuz"),
+    ("static_quantize", (x, x.half(), torch.int8), "static_quantize: scale.dtype is f16, expected f32"),
     ("activation", (x.double(), "silu"), "activation: x.dtype is f64, expected f32, f16 or bf16"),
     ("rope", (q[0], cos, cos), "rope: x.rank is 3, expected 4"),
     ("rope", (q, cos[:6], cos), "rope: cos.shape[0] is 6, expected at least 7 (x.shape[2]) without positions"),

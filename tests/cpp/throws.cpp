@@ -61,6 +61,10 @@ void all_ops() {
   hipops::fused_add_rms_norm(out, nullptr, nullptr, in, in, nullptr, 0);
   hipops::activation_and_mul(out, in, in, HIPOPS_ACTIVATION_RELU);
   expect(y[7] == 64, "activation_and_mul");
+  unsigned char codes[8];
+  const float one = 1;
+  hipops::static_quantize(tensor(codes, HIPOPS_F8_E4M3FN, {2, 4}), in, const_tensor(&one, {}));
+  expect(codes[0] == 0x38 && codes[7] == 0x50, "static_quantize");
   hipops_tensor plain = in;
   hipops::softmax(out, plain);
   expect(std::fabs(y[0] + y[1] + y[2] + y[3] - 1) < 1e-6, "softmax");

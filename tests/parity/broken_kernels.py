@@ -58,6 +58,7 @@ COLUMNS = "device/rows/columns.h"
 PACKED = "device/rows/packed.h"
 PARTS = "device/rows/parts.h"
 MAP = "device/map/map_kernel.h"
+FLOAT8 = "device/core/float8.h"
 ACTIVATION = "device/map/activation.h"
 MOMENTS = "device/rows/moments.h"
 RMS = "device/rows/rms.h"
@@ -1022,6 +1023,35 @@ MUTATIONS = (
         before="x[1][i] < -a.limit ? -a.limit : x[1][i]",
         after="x[1][i]",
         runs=(Run("smoke", "f16", output="limit"),)),
+
+    Mutation(
+        "quantised_past_a_row",
+        "A row's last vector begins at a multiple of eight, and ends past the row.",
+        "static_quantize", "static_quantize.hip",
+        before="back = past > 0 ? past : 0;",
+        after="back = past > 0 ? 0 : 0;",
+        runs=(Run("sizes", "f16", "fault", guard="after"),)),
+    Mutation(
+        "quantised_by_the_inverse",
+        "x * (1 / scale) replaces x / scale.",
+        "static_quantize", FLOAT8,
+        before="x[i] = matters ? rounded : about;",
+        after="x[i] = about;",
+        runs=(Run("exact", "f32", output="exact_ties"),)),
+    Mutation(
+        "quantised_zero_with_a_sign",
+        "-0 becomes NaN in the fnuz types, which have no -0.",
+        "static_quantize", FLOAT8,
+        before="const uint32_t has_sign = (code + 0x7f) | f.negative_zero;",
+        after="const uint32_t has_sign = 0x80;",
+        runs=(Run("adversarial", "f32", output="fnuz"),)),
+    Mutation(
+        "quantised_ties_up",
+        "A number between two values is rounded up, and not to the even code.",
+        "static_quantize", FLOAT8,
+        before="bit_cast<uint32_t>(bit_cast<float>(magnitude) + bit_cast<float>(grid))",
+        after="bit_cast<uint32_t>(bit_cast<float>(magnitude + 1) + bit_cast<float>(grid))",
+        runs=(Run("exact", "f16", output="exact_values"),)),
 
     # ---- Rounding. Truncation stays under the 1 ULP that 16-bit results may have, except in cases that allow half an
     # ULP.

@@ -129,6 +129,8 @@ Operands::Operands(const Device& device, const Workload& work) : device_(device)
   arguments_.add_tensor("x", view_of(work, numbers(element_count(work.shape), work.dtype)));
   for (const parity::TensorSpec& output : op.outputs)
     if (output.role == parity::Role::kData || output.role == parity::Role::kResult) add_numbers(output.name, work.dtype, output_shape(work));
+    else if (output.role == parity::Role::kQuantised)
+      add_numbers(output.name, HIPOPS_F8_E4M3FN, output_shape(work));
   for (const parity::TensorSpec& input : op.inputs) {
     if (arguments_[input.name] != nullptr || input.role == parity::Role::kReport) continue;
     if (input.role != parity::Role::kIndex)

@@ -193,7 +193,8 @@ int64_t bytes_moved(const Workload& work) {
                                                      : static_cast<int64_t>(op.data_inputs()) * in +
                                                            static_cast<int64_t>(op.data_outputs()) * out;
   const parity::TensorSpec* index = op.find_input("index");
-  return elements * dtype_bytes(work.dtype) +
+  const auto is_quantised = [](const parity::TensorSpec& output) { return output.role == parity::Role::kQuantised; };
+  return elements * dtype_bytes(work.dtype) + std::count_if(op.outputs.begin(), op.outputs.end(), is_quantised) * out +
          (index == nullptr ? 0 : element_count(shape_of(work, *index)) * dtype_bytes(work.index));
 }
 

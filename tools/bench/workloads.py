@@ -101,6 +101,13 @@ def gated(dtype, rows, cols, kind="silu", view="halves"):
                     lambda lib: lib.bind("activation_and_mul", y, x, up, number, 0.0, 1.0, 0), lambda x, up: act(x) * up, (x, up), 0.94)
 
 
+def quantized(dtype, rows, cols, eight):
+    x, scale = random(rows, cols, dtype=dtype), torch.full((), 0.02, device="cuda")
+    q, most = torch.empty(rows, cols, device="cuda", dtype=eight), torch.finfo(eight).max
+    return Workload(f"static_quantize/{NAMES[dtype]}/{rows}x{cols}/{str(eight)[6:]}", "static_quantize", x.numel() * (x.element_size() + 1),
+                    lambda lib: lib.bind("static_quantize", q, x, scale), lambda x, s: (x / s).clamp(-most, most).to(eight), (x, scale), 0.94)
+
+
 def activation(dtype, rows, cols, kind="silu"):
     x = random(rows, cols, dtype=dtype)
     y = torch.empty_like(x)
@@ -266,6 +273,9 @@ def table():
     rows += [(f"activation_and_mul/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated(t, *rest)) for t, *rest in GATED]
     rows += [(f"activation/{NAMES[t]}/{kind}", lambda t=t, n=n, kind=kind: activation(t, n, 14336, kind))
              for t, n, kind in ((BF16, 1, "silu"), (BF16, 16384, "relu"), (BF16, 16384, "gelu"), (F32, 8192, "silu"))]
+    rows += [(f"static_quantize/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c, e=e: quantized(t, r, c, e))
+             for t, r, c, e in ((BF16, 1, 4096, torch.float8_e4m3fn), (BF16, 16384, 4096, torch.float8_e4m3fn),
+                                (BF16, 16384, 4099, torch.float8_e5m2), (F32, 16384, 4096, torch.float8_e4m3fn))]
     rows += [(f"{op}/bf16/4x32x4096x128", lambda op=op: rope(op, 4, 32, 4096, 128)) for op in ("rope", "rope_i")]
     rows += [("rope_thd/bf16/4x4096x32x128", lambda: rope("rope_thd", 4, 4096, 32, 128)),
              ("rope/bf16/32x32x1x128", lambda: rope("rope", 32, 32, 1, 128)),

@@ -8,6 +8,7 @@ set(hipops_sources
   capi/tensor/divisor.cpp
   capi/tensor/error.cpp
   capi/map/activation.cpp
+  capi/map/quantize.cpp
   capi/index/indices.cpp
   capi/index/plan.cpp
   capi/index/problem.cpp

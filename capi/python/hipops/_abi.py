@@ -140,6 +140,7 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_copy2d": (c_int32, {"y": Memory, "x": Memory, "dtype": c_int32, "rows": c_int64, "cols": c_int64, "y_stride": c_int64, "x_stride": c_int64, "stream": Memory}),
     "hipops_activation": (c_int32, {"y": TensorPointer, "x": TensorPointer, "kind": c_int32, "alpha": c_double, "stream": Memory}),
     "hipops_activation_and_mul": (c_int32, {"y": TensorPointer, "x": TensorPointer, "up": TensorPointer, "kind": c_int32, "limit": c_double, "alpha": c_double, "flags": c_uint32, "stream": Memory}),
+    "hipops_static_quantize": (c_int32, {"q": TensorPointer, "x": TensorPointer, "scale": TensorPointer, "stream": Memory}),
     "hipops_version": (c_char_p, {}),
     "hipops_version_number": (c_int32, {}),
     "hipops_build_info": (c_char_p, {}),

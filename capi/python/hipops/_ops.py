@@ -16,11 +16,13 @@ from ._abi import (DETERMINISTIC, FUNCTIONS, MASKED_ROW_ZERO, ROUND_BEFORE_WEIGH
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
 __all__ = ["activation", "activation_and_mul", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_", "index_select", "layer_norm",
-           "log_softmax", "reduce", "rms_norm", "rope", "rope_i", "rope_thd", "scatter_", "scatter_add_",
-           "softmax", "softmax_ext", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
+            "log_softmax", "reduce", "rms_norm", "rope", "rope_i", "rope_thd", "scatter_", "scatter_add_",
+            "softmax", "softmax_ext", "static_quantize", "strided_copy", "upsample_nearest1d",
+            "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
-OUTPUTS = ("y", "residual_out", "mean", "rstd")
+OUTPUTS = ("y", "q", "residual_out", "mean", "rstd")
+QUANTIZED = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int8")
 MEMORY = ("workspace", "report")
 # The names of arguments that differ from hipops.h.
 NAMES = {("scatter", "x"): "src", ("scatter_add", "x"): "src", ("index_add", "x"): "source"}
@@ -478,6 +480,45 @@ def softmax_ext(x: Any, mask: Any = None, alibi_slopes: Any = None, sinks: Any =
     flags = _flags("softmax_ext", masked_row_zero=masked_row_zero)
     _call("softmax_ext", x, stream, y=y, x=x, mask=mask, alibi_slopes=alibi_slopes, sinks=sinks, scale=scale, flags=flags)
     return y
+
+
+def _dtype_name(dtype: Any) -> str:
+    """The name of a dtype of PyTorch or NumPy, or of the name itself."""
+    if isinstance(dtype, str):
+        return dtype
+    return str(getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2])
+
+
+def _quantized(op: str, out: Any, x: Any, dtype: Any) -> Any:
+    name = _dtype_name(dtype)
+    if out is None and name not in QUANTIZED:
+        raise ValueError(f"{op}: dtype is {name}, expected one of: {', '.join(QUANTIZED)}")
+    return _result(op, out, x, None if out is not None else _shape(op, "x", x), name)
+
+
+def _repeated(array: Any, shape: tuple[int, ...]) -> Any:
+    """A view of the array with the shape, as broadcasting makes it. The array itself if it cannot be broadcast: the library refuses it."""
+    try:
+        if isinstance(array, Plan):
+            kept = array.tensor.stride[:array.tensor.rank]
+            steps = [0 if n == 1 else s for n, s in zip(array.shape, kept)]
+            fits = len(steps) <= len(shape) and all(n in (1, m) for n, m in zip(array.shape[::-1], shape[::-1]))
+            return Plan(array.backend, array.tensor.dtype, shape, [0] * (len(shape) - len(steps)) + steps) if fits else array
+        if _arrays.is_torch(array):
+            return array.expand(shape)
+        if _arrays.is_numpy(array):
+            return sys.modules["numpy"].broadcast_to(array, shape)
+    except (RuntimeError, ValueError):
+        pass
+    return array
+
+
+def static_quantize(x: Any, scale: Any, dtype: Any = "float8_e4m3fn", *, out: Any = None, stream: Any = None) -> Any:
+    """x / scale, rounded to int8 or an 8-bit float, with saturation. scale is broadcast to x's shape. For a scale for each group of
+    columns, view x as [rows, groups, columns of a group]."""
+    q = _quantized("static_quantize", out, x, dtype)
+    _call("static_quantize", x, stream, q=q, x=x, scale=_repeated(scale, _shape("static_quantize", "x", x)))
+    return q
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

@@ -245,6 +245,11 @@ def _upsampled(x: torch.Tensor, output_size: Any, *rest: Any) -> torch.Tensor:
     return torch.empty((*x.shape[:2], *sizes), dtype=x.dtype, device=x.device, memory_format=layout)
 
 
+def _quantized(x: torch.Tensor, scale: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    like = _as_elementwise(*_on_meta((x,)))
+    return x.new_empty_strided(like.shape, like.stride(), dtype=dtype)
+
+
 _FLAGS = "bool weight_plus_one=False, bool round_before_weight=False"
 _ROPE = "Tensor x, Tensor cos, Tensor sin, Tensor? positions=None"
 _IN_PLACE = "Tensor(a!) y, int dim, Tensor index, "
@@ -275,6 +280,7 @@ _define("log_softmax", "Tensor x", "Tensor", _contiguous)
 _define("softmax_ext",
         "Tensor x, Tensor? mask=None, Tensor? alibi_slopes=None, Tensor? sinks=None, float scale=1.0, bool masked_row_zero=False",
         "Tensor", _contiguous)
+_define("static_quantize", "Tensor x, Tensor scale, ScalarType dtype", "Tensor", _quantized)
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0

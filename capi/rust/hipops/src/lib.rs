@@ -773,6 +773,11 @@ pub fn softmax_ext(
     let (mask, slopes, sinks) = (raw(mask), raw(alibi_slopes), raw(sinks));
     call!(hipops_softmax_ext(&y.view.raw, &x.raw, mask, slopes, sinks, scale, flags, stream.0))
 }
+/// `hipops_static_quantize`
+pub fn static_quantize(q: &ViewMut<'_>, x: &View<'_>, scale: &View<'_>, stream: Stream) -> Result<()> {
+    call!(hipops_static_quantize(&q.view.raw, &x.raw, &scale.raw, stream.0))
+}
+
 /// `hipops_strided_copy`
 pub fn strided_copy(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
     call!(hipops_strided_copy(&y.view.raw, &x.raw, stream.0))

@@ -38,6 +38,9 @@ fn norms_and_softmax() {
     let out = ViewMut::of(&mut y, &[2, 4]).unwrap();
     hipops::activation_and_mul(&out, &input, &input, hipops::Activation::Relu, 0.0, 0.0, 0, STREAM).unwrap();
     assert_eq!(y[7], 64.0);
+    let (mut codes, scale) = ([0i8; 8], [0.5f32]);
+    hipops::static_quantize(&ViewMut::of(&mut codes, &[2, 4]).unwrap(), &input, &View::of(&scale, &[]).unwrap(), STREAM).unwrap();
+    assert_eq!(codes[7], 16);
     let mut z = x.clone();
     let place = ViewMut::of(&mut z, &[2, 4]).unwrap();
     hipops::softmax(&place, place.as_view(), STREAM).unwrap();
