@@ -491,6 +491,21 @@ HIPOPS_API hipops_status hipops_activation_and_mul(const hipops_tensor* y, const
 HIPOPS_API hipops_status hipops_static_quantize(const hipops_tensor* q, const hipops_tensor* x, const hipops_tensor* scale,
                                                 void* stream);
 
+/* A flag of dynamic_quantize. */
+#define HIPOPS_FNUZ_240 128u /* f8_e4m3fnuz: max|x| is scaled to 240, its largest number, and not to 224. Other types ignore
+                               * it */
+
+/* scale = max|x| / most of each row, or of each `group` neighbouring columns of a row (0: the row), and q = x / scale. `most`
+ * is 448 for f8_e4m3fn, 224 for f8_e4m3fnuz (as in vLLM), 57344 for f8_e5m2 and f8_e5m2fnuz, and 127 for i8. scale_ub is NULL
+ * or one number in f32, which bounds max|x|. A scale is 1 / (512 * most) or more, in i8 2^-23 or more, so that a row of zeros
+ * has a scale. A NaN in a row makes its scale, and all of its q, NaN. An infinity without a bound makes the scale infinite.
+ *
+ * `group` divides the last size of x. scale is f32, of any strides: for rows of x's shape without the last dimension, or
+ * with 1 there; for groups of x's shape with the number of groups as the last size. x has rank 1 to 8, with groups to 7. For
+ * rows the last size of x must not be 0. The bits are the same on every device. */
+HIPOPS_API hipops_status hipops_dynamic_quantize(const hipops_tensor* q, const hipops_tensor* scale, const hipops_tensor* x,
+                                                 const hipops_tensor* scale_ub, int64_t group, uint32_t flags, void* stream);
+
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 
 /* The version as "0.2.0". Before 1.0 a minor version may change the ABI. The SONAME then changes too. */

@@ -297,6 +297,10 @@ HIPOPS_CALL softmax_ext(const tensor& y, const const_tensor& x, const optional_t
 HIPOPS_CALL static_quantize(const tensor& q, const const_tensor& x, const const_tensor& scale, void* stream = nullptr) {
   return check(hipops_static_quantize(&q, &x, &scale, stream));
 }
+HIPOPS_CALL dynamic_quantize(const tensor& q, const tensor& scale, const const_tensor& x, const const_tensor* scale_ub = nullptr,
+                             int64_t group = 0, uint32_t flags = 0, void* stream = nullptr) {
+  return check(hipops_dynamic_quantize(&q, &scale, &x, scale_ub, group, flags, stream));
+}
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));
 }

@@ -173,6 +173,10 @@ expect_close("strided_copy", hipops.strided_copy(image[:, ::-1, 1:, ::2]), image
 for scale in (np.full((), 0.02, np.float32), np.full((6, 1), 0.03, np.float32), np.full(80, 0.01, np.float32)):
     expect_close("static_quantize", hipops.static_quantize(x, scale, np.int8), np.clip(np.rint(x / scale), -128, 127), 0)
 expect(ValueError, ["dtype is uint8, expected one of: float8_e4m3fn"], lambda: hipops.static_quantize(x, np.ones((), np.float32), "uint8"))
+q, scale = hipops.dynamic_quantize(x, "int8")
+expect_close("scales", scale, np.abs(x).max(1, keepdims=True) / np.float32(127), 0)
+expect_close("dynamic_quantize", q, np.rint(x / scale), 0)
+expect_close("scales of groups", hipops.dynamic_quantize(x, np.int8, 20)[1], np.abs(x).reshape(6, 4, 20).max(2) / np.float32(127), 0)
 for dims, axes in ((None, None), (-1, 1), ((0,), 0), ((1, 0), (0, 1))):
     expect_close("reduce sum", hipops.reduce(x, "sum", dims), x.sum(axes), 1e-4)
     expect_close("reduce mean", hipops.reduce(x, "mean", dims, keepdim=True), x.mean(axes, keepdims=True))

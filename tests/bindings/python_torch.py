@@ -76,6 +76,7 @@ cases = {
     "upsample_nearest1d": [(normal(1, 2, 7), 14)],
     "upsample_nearest2d": [(normal(1, 2, 7, 5), [14, 9]), (normal(1, 2, 4, 4), [8, 8], 2.0, 2.0, "exact")],
     "static_quantize": [(x, weight[:1], torch.float8_e4m3fn), (x.t(), weight[:6], torch.int8)],
+    "dynamic_quantize": [(x, torch.float8_e4m3fn), (x.bfloat16(), torch.int8, 16, weight[:1])],
     "strided_copy": [(x.t(),)],
 }
 for name, calls in cases.items():
@@ -105,6 +106,13 @@ for eight in eights:
     for scale in (normal(1).abs(), normal(6, 1).abs(), normal(80).abs()):
         most = torch.finfo(eight).max
         expect_close(f"static_quantize {eight}", ops.static_quantize(x, scale, eight).float(), (x / scale).clamp(-most, most).to(eight).float(), 0)
+    for group in (80, 16):
+        q, scale = ops.dynamic_quantize(x, eight, group % 80)
+        rows, most = x.view(6, -1, group), {torch.float8_e4m3fn: 448, torch.float8_e4m3fnuz: 224}.get(eight, 57344)
+        expect_close(f"scales of {eight}", scale, rows.abs().amax(-1) / most, 0)
+        expect_close(f"dynamic_quantize {eight}", q.float(), (rows / scale[:, :, None]).to(eight).view(6, 80).float(), 0)
+expect_close("scales of int8 with a bound", ops.dynamic_quantize(x.t(), torch.int8, 0, weight.new_tensor(0.5))[1],
+             torch.full((80, 1), 0.5, device=device).minimum(x.t().abs().amax(-1, True)) / 127, 0)
 expect_close("static_quantize int8", ops.static_quantize(x.t(), weight.new_tensor(0.02), torch.int8).float(),
              (x.t() / weight.new_tensor(0.02)).round().clamp(-128, 127), 0)
 for kind, act in (("silu", F.silu), ("gelu", F.gelu), ("relu", F.relu)):
@@ -186,6 +194,8 @@ mistakes = [
     ("static_quantize", (x, x[:5], torch.int8), "static_quantize: scale.shape[0] is 5, expected 6 (x.shape[0])"),
     ("static_quantize", (x, x, torch.uint8), "static_quantize: dtype is uint8, expected one of: float8_e4m3fn, float8_e4m3fnuz"),
     ("static_quantize", (x, x.half(), torch.int8), "static_quantize: scale.dtype is f16, expected f32"),
+    ("dynamic_quantize", (x, torch.int8, 7), "dynamic_quantize: group is 7, expected 0 or a divisor of 80 (x.shape[1])"),
+    ("dynamic_quantize", (x, torch.int8, 0, weight), "dynamic_quantize: scale_ub has 80 elements, expected 1"),
     ("activation", (x.double(), "silu"), "activation: x.dtype is f64, expected f32, f16 or bf16"),
     ("rope", (q[0], cos, cos), "rope: x.rank is 3, expected 4"),
     ("rope", (q, cos[:6], cos), "rope: cos.shape[0] is 6, expected at least 7 (x.shape[2]) without positions"),

@@ -65,6 +65,9 @@ void all_ops() {
   const float one = 1;
   hipops::static_quantize(tensor(codes, HIPOPS_F8_E4M3FN, {2, 4}), in, const_tensor(&one, {}));
   expect(codes[0] == 0x38 && codes[7] == 0x50, "static_quantize");
+  float scales[2];
+  hipops::dynamic_quantize(tensor(codes, HIPOPS_I8, {2, 4}), tensor(scales, {2}), in);
+  expect(codes[7] == 127 && scales[1] == 8.0f / 127, "dynamic_quantize");
   hipops_tensor plain = in;
   hipops::softmax(out, plain);
   expect(std::fabs(y[0] + y[1] + y[2] + y[3] - 1) < 1e-6, "softmax");

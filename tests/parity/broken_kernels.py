@@ -1053,6 +1053,21 @@ MUTATIONS = (
         after="bit_cast<uint32_t>(bit_cast<float>(magnitude + 1) + bit_cast<float>(grid))",
         runs=(Run("exact", "f16", output="exact_values"),)),
 
+    Mutation(
+        "quantised_nan_left_out",
+        "The largest magnitude of a row is the largest number, and a NaN is ignored.",
+        "dynamic_quantize", "dynamic_quantize.hip",
+        before="return bit_cast<int32_t>(x) & INT32_MAX;",
+        after="return x == x ? bit_cast<int32_t>(x) & INT32_MAX : 0;",
+        runs=(Run("adversarial", "bf16", output="adversarial_rows"),)),
+    Mutation(
+        "quantised_without_least_scale",
+        "A row of zeros has the scale 0, and its elements become NaN.",
+        "dynamic_quantize", "dynamic_quantize.hip",
+        before="scale < a.least ? a.least : scale",
+        after="scale",
+        runs=(Run("adversarial", "f32", output="adversarial_rows"),)),
+
     # ---- Rounding. Truncation stays under the 1 ULP that 16-bit results may have, except in cases that allow half an
     # ULP.
     Mutation(

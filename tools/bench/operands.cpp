@@ -79,6 +79,14 @@ double dims_of(const Workload& work) {
   return dims;
 }
 
+// A number for each row, or for each group of columns.
+std::vector<int64_t> scales_of(const Workload& work) {
+  std::vector<int64_t> shape = input_shape(work);
+  const auto group = work.params.find("group");
+  shape.back() = group == work.params.end() ? 1 : shape.back() / static_cast<int64_t>(group->second);
+  return shape;
+}
+
 }  // namespace
 
 Memory::Memory(const Device& device, int64_t bytes) : device_(device), bytes_(bytes) {
@@ -131,8 +139,11 @@ Operands::Operands(const Device& device, const Workload& work) : device_(device)
     if (output.role == parity::Role::kData || output.role == parity::Role::kResult) add_numbers(output.name, work.dtype, output_shape(work));
     else if (output.role == parity::Role::kQuantised)
       add_numbers(output.name, HIPOPS_F8_E4M3FN, output_shape(work));
+    else if (output.role == parity::Role::kScalar && !output.optional)
+      add_numbers(output.name, parity::scalar_dtype(work.dtype), scales_of(work));
   for (const parity::TensorSpec& input : op.inputs) {
     if (arguments_[input.name] != nullptr || input.role == parity::Role::kReport) continue;
+    if (input.role == parity::Role::kScalar && input.optional) continue;
     if (input.role != parity::Role::kIndex)
       add_numbers(input.name, input.role == parity::Role::kScalar ? parity::scalar_dtype(work.dtype) : work.dtype, shape_of(work, input));
     else if (!input.optional)

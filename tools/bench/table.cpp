@@ -59,6 +59,8 @@ std::vector<Workload> table() {
       row("strided_copy_transpose/bf16/16384x8192", "strided_copy", HIPOPS_BF16, "8192x16384", 0, {1, 0}),
       row("strided_copy_bthd_bhtd/bf16/4x4096x32x128", "strided_copy", HIPOPS_BF16, "4x4096x32x128", 0, {0, 2, 1, 3}),
       row("", "static_quantize", HIPOPS_BF16, "16384x4096"),
+      row("", "dynamic_quantize", HIPOPS_BF16, "1x4096"),
+      row("", "dynamic_quantize", HIPOPS_BF16, "16384x4096"),
       row("", "reduce", HIPOPS_F32, "8192x8192->8192x1"),
       row("", "reduce", HIPOPS_F32, "8192x8192->1x8192"),
       row("", "reduce", HIPOPS_F32, "8192x8192->1x1"),
@@ -68,6 +70,8 @@ std::vector<Workload> table() {
       row("strided_copy_slice/bf16/16384x12288[:,4096:8192]", "strided_copy", HIPOPS_BF16, "16384x12288[:,4096:8192]"),
   };
   rows.insert(rows.end(), std::begin(others), std::end(others));
+  rows.push_back(row("dynamic_quantize/bf16/16384x4096/group_128", "dynamic_quantize", HIPOPS_BF16, "16384x4096"));
+  rows.back().params = {{"group", 128}};
   for (const char* shape : {"1x151936->1x1", "8192x8192->8192x1"}) {
     rows.push_back(row((std::string("reduce_argmax/bf16/") + shape).c_str(), "reduce", HIPOPS_BF16, shape));
     rows.back().params = {{"reduction", HIPOPS_REDUCE_ARGMAX}};

@@ -108,6 +108,21 @@ def quantized(dtype, rows, cols, eight):
                     lambda lib: lib.bind("static_quantize", q, x, scale), lambda x, s: (x / s).clamp(-most, most).to(eight), (x, scale), 0.94)
 
 
+def dynamically_quantized(dtype, rows, cols, eight, group=0):
+    x, columns = random(rows, cols, dtype=dtype), group or cols
+    q, scale = torch.empty(rows, cols, device="cuda", dtype=eight), torch.empty(rows, cols // columns, device="cuda")
+    most = torch.finfo(eight).max
+
+    def peer(x):
+        groups = x.view(rows, cols // columns, columns).float()
+        scale = (groups.abs().amax(-1, keepdim=True) / most).clamp(min=1 / (512 * most))
+        return (groups / scale).to(eight).view(rows, cols), scale.squeeze(-1)
+
+    name = f"dynamic_quantize/{NAMES[dtype]}/{rows}x{cols}/{str(eight)[6:]}" + (f"/group_{group}" if group else "")
+    return Workload(name, "dynamic_quantize", x.numel() * (x.element_size() + 1) + 4 * scale.numel(),
+                    lambda lib: lib.bind("dynamic_quantize", q, scale, x, None, group, 0), peer, (x,), 0.94)
+
+
 def activation(dtype, rows, cols, kind="silu"):
     x = random(rows, cols, dtype=dtype)
     y = torch.empty_like(x)
@@ -276,6 +291,9 @@ def table():
     rows += [(f"static_quantize/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c, e=e: quantized(t, r, c, e))
              for t, r, c, e in ((BF16, 1, 4096, torch.float8_e4m3fn), (BF16, 16384, 4096, torch.float8_e4m3fn),
                                 (BF16, 16384, 4099, torch.float8_e5m2), (F32, 16384, 4096, torch.float8_e4m3fn))]
+    rows += [(f"dynamic_quantize/{NAMES[t]}/{r}x{c}/{g}", lambda t=t, r=r, c=c, g=g: dynamically_quantized(t, r, c, torch.float8_e4m3fn, g))
+             for t, r, c, g in ((BF16, 1, 4096, 0), (BF16, 32, 8192, 0), (BF16, 16384, 4096, 0), (BF16, 16384, 4096, 128),
+                                (BF16, 32, 8192, 128), (BF16, 4096, 16384, 0), (F32, 16384, 4096, 0), (BF16, 16384, 4099, 0))]
     rows += [(f"{op}/bf16/4x32x4096x128", lambda op=op: rope(op, 4, 32, 4096, 128)) for op in ("rope", "rope_i")]
     rows += [("rope_thd/bf16/4x4096x32x128", lambda: rope("rope_thd", 4, 4096, 32, 128)),
              ("rope/bf16/32x32x1x128", lambda: rope("rope", 32, 32, 1, 128)),

@@ -251,7 +251,7 @@ function(hipops_compile_op op target output kind)
 endfunction()
 
 # Ops with instructions that a card has and its generic target lacks.
-set(hipops_own_code static_quantize)
+set(hipops_own_code static_quantize dynamic_quantize)
 set(HIPOPS_BUNDLES)
 if(HIPOPS_AMD_BUILT)
   foreach(op ${HIPOPS_OPS})

@@ -14,6 +14,7 @@ ROUND_BEFORE_WEIGHT = 8
 MASKED_ROW_ZERO = 32
 DETERMINISTIC = 1
 UP_PLUS_ONE = 64
+FNUZ_240 = 128
 
 
 class Status(enum.IntEnum):
@@ -141,6 +142,7 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_activation": (c_int32, {"y": TensorPointer, "x": TensorPointer, "kind": c_int32, "alpha": c_double, "stream": Memory}),
     "hipops_activation_and_mul": (c_int32, {"y": TensorPointer, "x": TensorPointer, "up": TensorPointer, "kind": c_int32, "limit": c_double, "alpha": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_static_quantize": (c_int32, {"q": TensorPointer, "x": TensorPointer, "scale": TensorPointer, "stream": Memory}),
+    "hipops_dynamic_quantize": (c_int32, {"q": TensorPointer, "scale": TensorPointer, "x": TensorPointer, "scale_ub": TensorPointer, "group": c_int64, "flags": c_uint32, "stream": Memory}),
     "hipops_version": (c_char_p, {}),
     "hipops_version_number": (c_int32, {}),
     "hipops_build_info": (c_char_p, {}),

@@ -11,17 +11,17 @@ import sys
 from typing import Any, Literal
 
 from . import _arrays, _streams
-from ._abi import (DETERMINISTIC, FUNCTIONS, MASKED_ROW_ZERO, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_PLUS_ONE, WEIGHT_PLUS_ONE, ActivationKind, Backend, Dtype,
-                   Nearest, Reduction, TensorPointer)
+from ._abi import (DETERMINISTIC, FNUZ_240, FUNCTIONS, MASKED_ROW_ZERO, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_PLUS_ONE, WEIGHT_PLUS_ONE,
+                   ActivationKind, Backend, Dtype, Nearest, Reduction, TensorPointer)
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
-__all__ = ["activation", "activation_and_mul", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_", "index_select", "layer_norm",
-            "log_softmax", "reduce", "rms_norm", "rope", "rope_i", "rope_thd", "scatter_", "scatter_add_",
-            "softmax", "softmax_ext", "static_quantize", "strided_copy", "upsample_nearest1d",
-            "upsample_nearest2d"]
+__all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_",
+           "index_select", "layer_norm", "log_softmax", "reduce", "rms_norm", "rope", "rope_i", "rope_thd", "scatter_", "scatter_add_",
+           "softmax", "softmax_ext", "static_quantize", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
 OUTPUTS = ("y", "q", "residual_out", "mean", "rstd")
+OUTPUTS_OF = {"dynamic_quantize": (*OUTPUTS, "scale")}  # an input of other ops
 QUANTIZED = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int8")
 MEMORY = ("workspace", "report")
 # The names of arguments that differ from hipops.h.
@@ -105,7 +105,8 @@ def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, 
     torch = sys.modules.get("torch")
     may_be_dual = torch is not None and torch.autograd.forward_ad._current_level >= 0
     # x is first and outputs are last, so that an error names an array that the caller passed.
-    for name in sorted(arguments, key=lambda name: (name != first, name in OUTPUTS)):
+    outputs = OUTPUTS_OF.get(op, OUTPUTS)
+    for name in sorted(arguments, key=lambda name: (name != first, name in outputs)):
         argument = arguments[name]
         if argument is None or not (name in MEMORY or FUNCTIONS["hipops_" + in_header][1][name] is TensorPointer):
             continue
@@ -114,7 +115,7 @@ def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, 
             raise ValueError(f"{op}: {shown} has a forward-mode derivative, which hipops does not propagate: call it under "
                              "torch.inference_mode(), or on its primal (torch.autograd.forward_ad.unpack_dual)")
         made: Any = argument if isinstance(argument, Plan) else _view(op, shown, argument, stream)
-        if name in OUTPUTS + MEMORY and made.read_only:
+        if name in outputs + MEMORY and made.read_only:
             raise ValueError(f"{op}: {shown} {made.read_only}, expected memory that may be written")
         other = views.get(first, made)
         is_elsewhere = None not in (made.device, other.device) and made.device != other.device
@@ -197,9 +198,9 @@ def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
         for other, name in others.items():
             _streams.order(f"{op}: {NAMES.get((op, name), name)}'s", first=own, then=other)
     for name in views:
-        if name in OUTPUTS:
+        if name in OUTPUTS_OF.get(op, OUTPUTS):
             _arrays.written(arguments[name])
-        if stream is not None and name in OUTPUTS + MEMORY:
+        if stream is not None and name in OUTPUTS_OF.get(op, OUTPUTS) + MEMORY:
             _arrays.used_on(arguments[name], address)
 
 
@@ -244,7 +245,7 @@ def _result(op: str, out: Any, x: Any, shape: Any = None, dtype: str | None = No
 
 def _flags(op: str, **flags: bool) -> int:
     bits = {"round_sum": ROUND_SUM, "weight_plus_one": WEIGHT_PLUS_ONE, "round_before_weight": ROUND_BEFORE_WEIGHT,
-            "deterministic": DETERMINISTIC, "up_plus_one": UP_PLUS_ONE, "masked_row_zero": MASKED_ROW_ZERO}
+            "deterministic": DETERMINISTIC, "up_plus_one": UP_PLUS_ONE, "masked_row_zero": MASKED_ROW_ZERO, "fnuz_240": FNUZ_240}
     return sum(_flag(op, name, value, bits[name]) for name, value in flags.items())
 
 
@@ -519,6 +520,21 @@ def static_quantize(x: Any, scale: Any, dtype: Any = "float8_e4m3fn", *, out: An
     q = _quantized("static_quantize", out, x, dtype)
     _call("static_quantize", x, stream, q=q, x=x, scale=_repeated(scale, _shape("static_quantize", "x", x)))
     return q
+
+
+def dynamic_quantize(x: Any, dtype: Any = "float8_e4m3fn", group: int = 0, scale_ub: Any = None, fnuz_240: bool = False, *,
+                     out: Any = None, scale: Any = None, stream: Any = None) -> tuple[Any, Any]:
+    """x / scale, rounded to int8 or an 8-bit float, and the scale of each row, or of each `group` columns of it: max(abs(x)) divided by
+    448, 224 (float8_e4m3fnuz; fnuz_240: 240), 57344 or 127. `scale` is memory for the scales, of float32, with the last size 1 or the
+    number of groups."""
+    q = _quantized("dynamic_quantize", out, x, dtype)
+    shape = _shape("dynamic_quantize", "x", x)
+    of_group = int(_number("dynamic_quantize", "group", ctypes.c_int64, group).value)
+    scales = (*shape[:-1], shape[-1] // of_group if of_group > 0 else 1) if shape else ()
+    scale = _result("dynamic_quantize", scale, x, scales, "float32")
+    _call("dynamic_quantize", x, stream, q=q, scale=scale, x=x, scale_ub=scale_ub, group=of_group,
+          flags=_flags("dynamic_quantize", fnuz_240=fnuz_240))
+    return q, scale
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

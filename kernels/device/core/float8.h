@@ -94,8 +94,8 @@ HIPOPS_FN Vector<uint8_t, n> narrow_to_eight_bits(EightBits to, const Float8Form
   return codes;
 }
 
-// x / scale, rounded to f32 as by a division where an 8-bit type can tell the difference: from 2^-40 to 2^64. Numbers
-// below are 0 in each type, and numbers above are saturated. Markstein's theorem: a quotient that differs by less than an
+// x / scale, rounded to f32 as by a division, from 2^-40 to 2^64. Smaller quotients may differ in last bits, and are 0 in
+// each 8-bit type. Larger quotients are saturated. Markstein's theorem: a quotient that differs by less than an
 // ULP, corrected by its exact rest and the rounded inverse, is the rounded quotient.
 class Quotient {
  public:

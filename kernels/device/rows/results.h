@@ -1,6 +1,7 @@
 // Computes the results of a tile and stores them.
 #pragma once
 
+#include "device/core/float8.h"
 #include "device/rows/columns.h"
 #include "device/rows/row_op.h"
 #include "device/rows/tile.h"
@@ -24,6 +25,21 @@ struct PlainResults {
     Op::apply(a, row, x, column, out);
   }
 };
+
+// An output's elements, from the results.
+template <class Op, class T>
+using OutputOf = typename Choose<Op::kQuantizes, uint8_t, T>::type;
+template <class Op, class T, class C, int n>
+HIPOPS_FN Vector<OutputOf<Op, T>, n> narrow_results([[maybe_unused]] const typename Op::Args& a, const C (&out)[n]) {
+  if constexpr (Op::kQuantizes) {
+    return narrow_to_eight_bits(a.to, a.format, out);
+  } else {
+    Vector<T, n> narrowed;
+#pragma unroll
+    for (int e = 0; e < n; ++e) narrowed.element[e] = narrow<T>(out[e]);
+    return narrowed;
+  }
+}
 
 // Stores scalars of row `number`. One lane of the row calls it.
 template <class Op, class Row>
@@ -60,8 +76,9 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
                              const Row& row, const Columns& columns, Results& results) {
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
+  using Out = OutputOf<Op, T>;
   constexpr int n = Shape::kLength;
-  OutgoingVectors<T, Shape::kRun> unaligned[Op::kOutputs];
+  [[maybe_unused]] OutgoingVectors<T, Shape::kRun> unaligned[Op::kOutputs];
   const auto store_edge = [&] {
     const auto col = rows.edge();
     if (base != 0 || col < 0 || !rows.has_row()) return;
@@ -70,7 +87,7 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
     results(a, row, element, weight, out);
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i)
-      if (Op::kOutputs == 1 || rows.has_stream(Op::kInputs + i)) rows.stream(Op::kInputs + i)[col] = narrow<T>(out[i][0]);
+      if (Op::kOutputs == 1 || rows.has_stream(Op::kInputs + i)) rows.template stream_of<Out>(Op::kInputs + i)[col] = narrow_results<Op, T>(a, out[i]).element[0];
   };
   // AMD: the edge comes first. After the vectors' stores, the edge's weights would wait for the stores on gfx9.
   if constexpr (Rows::kHasEdges && has_unaligned_vectors) store_edge();
@@ -83,15 +100,16 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
     for (int i = 0; i < Op::kOutputs; ++i) {
       const int stream = Op::kInputs + i;
       if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;
-      Vector<T, n> narrowed;
-#pragma unroll
-      for (int e = 0; e < n; ++e) narrowed.element[e] = narrow<T>(out[i][e]);
+      const Vector<Out, n> narrowed = narrow_results<Op, T>(a, out[i]);
+      Out* const to = rows.template stream_of<Out>(stream);
       if constexpr (Shape::kLayout == RowLayout::aligned) {
-        if (is_present) store_vector<n>(rows.stream(stream) + col, narrowed);
+        if (is_present) store_vector<n>(to + col, narrowed);
       } else if constexpr (Shape::kLayout == RowLayout::strided) {
-        if (is_present) rows.stream(stream)[col * rows.step(stream)] = narrowed.element[0];
+        if (is_present) to[col * rows.step(stream)] = narrowed.element[0];
+      } else if constexpr (Op::kQuantizes) {
+        if (is_present) store_vector_anywhere<n>(to + col, narrowed);
       } else {
-        unaligned[i].store(rows.stream(stream) + col, is_present, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
+        unaligned[i].store(to + col, is_present, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
       }
     }
   });

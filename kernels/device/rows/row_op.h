@@ -26,6 +26,8 @@
 //   apply(args, row, x, columns, out)   computes the results of some elements.
 //   kScalars                   outputs of one C for each row, all optional. scalars(row, out) computes them
 //   kStoresInput               whether the last output gets the elements as they are. apply() leaves it alone
+//   kQuantizes                 whether outputs are of 8 bits: args.to and args.format name their type (float8.h). The
+//                              op has no packed kernels and no split rows.
 //   Extremes                   for rows whose results apply() would compute with lost digits (extreme_rows.h)
 //
 // An op's flags are uniform branches outside of loops over elements. All lanes call the same reductions in one order.
@@ -43,7 +45,7 @@ struct NoExtremes {
 // An op derives from this, and hides the members that differ.
 struct RowOp {
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0, kScalars = 0, kTyped = 0, kGiven = 0;
-  static constexpr bool kMaps = false, kStoresInput = false;
+  static constexpr bool kMaps = false, kStoresInput = false, kQuantizes = false;
   using Extremes = NoExtremes;
 };
 

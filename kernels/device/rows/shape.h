@@ -69,6 +69,12 @@ class Rows {
 
   HIPOPS_METHOD Column cols() const { return Column(s_->cols); }
   HIPOPS_METHOD T* stream(int i) const { return row_[i]; }
+  // stream(i), of elements of another type.
+  template <class Out>
+  HIPOPS_METHOD Out* stream_of(int i) const {
+    if constexpr (sizeof(Out) == sizeof(T)) return row_[i];
+    else return static_cast<Out*>(s_->data[i]) + (row_[i] - static_cast<T*>(s_->data[i]));
+  }
   HIPOPS_METHOD int64_t step(int i) const { return s_->step[i]; }
   HIPOPS_METHOD bool has_stream(int i) const { return s_->data[i] != nullptr; }
   // The row of typed input i, and the bytes between two elements.

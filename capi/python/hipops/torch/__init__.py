@@ -155,7 +155,7 @@ def _define(name: str, arguments: str, returns: str, make: Callable[..., Any] | 
         results: dict[str, Any] = {}
         try:
             made = make(*given) if make else ()
-            results = dict(zip(("out", "residual_out"), made)) if isinstance(made, tuple) else {"out": made}
+            results = dict(zip(("out", "scale" if name == "dynamic_quantize" else "residual_out"), made)) if isinstance(made, tuple) else {"out": made}
         except Exception:  # the function below refuses bad arguments, and allocates the results itself
             pass
         try:
@@ -250,6 +250,11 @@ def _quantized(x: torch.Tensor, scale: torch.Tensor, dtype: torch.dtype) -> torc
     return x.new_empty_strided(like.shape, like.stride(), dtype=dtype)
 
 
+def _dynamically_quantized(x: torch.Tensor, dtype: torch.dtype, group: int = 0, *rest: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    groups = x.shape[-1] // group if group > 0 else 1
+    return _quantized(x, x, dtype), x.new_empty((*x.shape[:-1], groups), dtype=torch.float32)
+
+
 _FLAGS = "bool weight_plus_one=False, bool round_before_weight=False"
 _ROPE = "Tensor x, Tensor cos, Tensor sin, Tensor? positions=None"
 _IN_PLACE = "Tensor(a!) y, int dim, Tensor index, "
@@ -281,6 +286,8 @@ _define("softmax_ext",
         "Tensor x, Tensor? mask=None, Tensor? alibi_slopes=None, Tensor? sinks=None, float scale=1.0, bool masked_row_zero=False",
         "Tensor", _contiguous)
 _define("static_quantize", "Tensor x, Tensor scale, ScalarType dtype", "Tensor", _quantized)
+_define("dynamic_quantize", "Tensor x, ScalarType dtype, int group=0, Tensor? scale_ub=None, bool fnuz_240=False", "(Tensor, Tensor)",
+        _dynamically_quantized)
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0

@@ -144,6 +144,8 @@ pub const HIPOPS_MASKED_ROW_ZERO: u32 = 32;
 pub const HIPOPS_DETERMINISTIC: u32 = 1;
 /// A flag.
 pub const HIPOPS_UP_PLUS_ONE: u32 = 64;
+/// A flag.
+pub const HIPOPS_FNUZ_240: u32 = 128;
 
 api! {
     /// `hipops_status_string` of hipops.h.
@@ -212,6 +214,8 @@ api! {
     fn hipops_activation_and_mul(y: *const hipops_tensor, x: *const hipops_tensor, up: *const hipops_tensor, kind: hipops_activation_kind, limit: f64, alpha: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_static_quantize` of hipops.h.
     fn hipops_static_quantize(q: *const hipops_tensor, x: *const hipops_tensor, scale: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
+    /// `hipops_dynamic_quantize` of hipops.h.
+    fn hipops_dynamic_quantize(q: *const hipops_tensor, scale: *const hipops_tensor, x: *const hipops_tensor, scale_ub: *const hipops_tensor, group: i64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_version` of hipops.h.
     fn hipops_version() -> *const c_char;
     /// `hipops_version_number` of hipops.h.

@@ -778,6 +778,19 @@ pub fn static_quantize(q: &ViewMut<'_>, x: &View<'_>, scale: &View<'_>, stream: 
     call!(hipops_static_quantize(&q.view.raw, &x.raw, &scale.raw, stream.0))
 }
 
+/// `hipops_dynamic_quantize`
+pub fn dynamic_quantize(
+    q: &ViewMut<'_>,
+    scale: &ViewMut<'_>,
+    x: &View<'_>,
+    scale_ub: Option<&View<'_>>,
+    group: i64,
+    flags: u32,
+    stream: Stream,
+) -> Result<()> {
+    call!(hipops_dynamic_quantize(&q.view.raw, &scale.view.raw, &x.raw, raw(scale_ub), group, flags, stream.0))
+}
+
 /// `hipops_strided_copy`
 pub fn strided_copy(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
     call!(hipops_strided_copy(&y.view.raw, &x.raw, stream.0))

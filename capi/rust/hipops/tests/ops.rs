@@ -41,6 +41,10 @@ fn norms_and_softmax() {
     let (mut codes, scale) = ([0i8; 8], [0.5f32]);
     hipops::static_quantize(&ViewMut::of(&mut codes, &[2, 4]).unwrap(), &input, &View::of(&scale, &[]).unwrap(), STREAM).unwrap();
     assert_eq!(codes[7], 16);
+    let (mut codes, mut scales) = ([0i8; 8], [0.0f32; 2]);
+    let (q, of_rows) = (ViewMut::of(&mut codes, &[2, 4]).unwrap(), ViewMut::of(&mut scales, &[2]).unwrap());
+    hipops::dynamic_quantize(&q, &of_rows, &input, None, 0, 0, STREAM).unwrap();
+    assert_eq!((codes[3], codes[7], scales[1]), (127, 127, 8.0 / 127.0));
     let mut z = x.clone();
     let place = ViewMut::of(&mut z, &[2, 4]).unwrap();
     hipops::softmax(&place, place.as_view(), STREAM).unwrap();
