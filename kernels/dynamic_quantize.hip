@@ -1,10 +1,10 @@
 // dynamic_quantize: scale = max|x| / most of each row, q = x / scale, rounded to an 8-bit type.
 //
 //   x        [rows, cols], any strides; f32, f16, bf16. A group of columns is a row of [rows, groups, columns of a group]
-//   q        as x; i8, and the 8-bit floats
-//   scale    f32, a number for each row, any strides
-//   bytes    rows * cols * (1 + sizeof(element of x)) must move
-//   limits   a NaN makes the scale and all of the row NaN. An infinity makes the scale infinite, unless it is bounded
+//   q        as x; i8, and the 8-bit floats.
+//   scale    f32, a number for each row, any strides.
+//   bytes    rows * cols * (1 + sizeof(element of x)) must move.
+//   limits   a NaN makes the scale and all of the row NaN. An infinity makes the scale infinite, unless it is bounded.
 //
 // The type of q is a uniform branch. max|x| is exact, so that every kernel gives the same bits.
 //
@@ -17,7 +17,7 @@
 namespace hipops {
 namespace {
 
-// Of magnitudes as bits, which have the numbers' order. NaN is the largest.
+// The larger of two magnitudes as bits, which have the numbers' order. NaN is the largest.
 struct LargestBits {
   HIPOPS_METHOD int32_t operator()(int32_t a, int32_t b) const { return a > b ? a : b; }
   template <class T> static HIPOPS_METHOD T identity() { return 0; }
