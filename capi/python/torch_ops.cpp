@@ -107,6 +107,11 @@ const Op kOps[] = {
        return hipops_fused_add_rms_norm(&a.out[0], &a.out[1], nullptr, a.given[0], a.given[1], a.given[2], a.number[0], a.flags,
                                        a.stream);
      }},
+    {"fused_add_layer_norm", "TTttdb", {"x", "residual", "weight", "bias"}, {HIPOPS_ROUND_SUM}, "cs",
+     [](Arguments& a) {
+       return hipops_fused_add_layer_norm(&a.out[0], &a.out[1], nullptr, nullptr, a.given[0], a.given[1], a.given[2], a.given[3],
+                                          a.number[0], a.flags, a.stream);
+     }},
     {"softmax", "T", {"x"}, {}, "c", [](Arguments& a) { return hipops_softmax(&a.out[0], a.given[0], a.stream); }},
     HIPOPS_ROPE(rope),
     HIPOPS_ROPE(rope_i),

@@ -26,7 +26,8 @@ __all__ = ["Replaced", "patch", "unpatch"]
 
 _LIBRARY = torch.library.Library("hipops", "DEF")
 # torch_ops.cpp implements these ops. If PyTorch lacks C functions that it needs, Python implements them, like the other ops.
-_NATIVE = ("layer_norm", "rms_norm", "fused_add_rms_norm", "softmax", "rope", "rope_i", "rope_thd", "activation", "activation_and_mul")
+_NATIVE = ("layer_norm", "rms_norm", "fused_add_rms_norm", "fused_add_layer_norm", "softmax", "rope", "rope_i", "rope_thd", "activation",
+           "activation_and_mul")
 _WITH_STRINGS = ("activation", "activation_and_mul")  # PyTorch passes strings to them from 2.10 on
 _IN_PYTHON: dict[str, Callable[..., Any]] = {}
 
