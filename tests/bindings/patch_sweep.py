@@ -147,7 +147,8 @@ def tried(config_class, model_class, device):
     model, ids, own = model
     bf16, words, wrong = copy.deepcopy(model).bfloat16(), [], []
     replaced, called = hipops.torch.patch(model), collections.Counter()
-    patched = [(m, type(how)) for m in model.modules() if isinstance(how := getattr(type(m), "_hipops", None), (Norm, Gate))]
+    patched = [(m, type(how)) for m in model.modules() if isinstance(how := getattr(type(m), "_hipops", None), (Norm, Gate, tuple))
+               and (type(how) is not tuple or type(m).__name__ in replaced.residual_adds)]
     got, counts = logits(model, ids), counted(model, ids)
     off = apart(got, own)
     if not off < 1e-4:  # some models amplify rounding: f64 decides
@@ -156,12 +157,13 @@ def tried(config_class, model_class, device):
         exact = logits(exact, ids)
         if not apart(got, exact) < 1.25 * apart(own, exact):
             wrong.append(f"f32 logits differ by {off:.2g}, and by {apart(got, exact):.2g} from f64's, its own by {apart(own, exact):.2g}")
-    norms = counts["rms_norm"] + counts["layer_norm"] + counts["fused_add_rms_norm"]
+    adds = counts["fused_add_rms_norm"] + counts["fused_add_layer_norm"]
+    norms = counts["rms_norm"] + counts["layer_norm"] + adds
     for module, kind in patched:
         module.register_forward_hook(lambda module, given, made, kind=kind: called.update([kind]))
     logits(model, ids)
     for what, reported, ran, least in (("norms", replaced.norms, norms, called[Norm]),
-                                       ("adds", replaced.residual_adds, counts["fused_add_rms_norm"], sum(replaced.residual_adds.values())),
+                                       ("adds", replaced.residual_adds, adds, called[tuple]),
                                        ("gates", replaced.gated_activations, counts["activation_and_mul"], called[Gate]),
                                        ("rotary", replaced.rotary_embeddings, counts["rope"] + counts["rope_i"], sum(replaced.rotary_embeddings.values()))):
         if reported:
@@ -213,6 +215,8 @@ def main():
             print(f"{name:24} {results[name][0]:9} {results[name][1]}", flush=True)
     total = collections.Counter(outcome for outcome, *_ in results.values())
     print(f"{len(results)} architectures of transformers {transformers.__version__}: " + ", ".join(f"{n} {what}" for what, n in total.items()))
+    for op in ("fused_add_rms_norm", "fused_add_layer_norm"):
+        print(f"with {op}: {sum(outcome == 'right' and counts.get(op, 0) > 0 for outcome, _, counts in results.values())}")
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump({"transformers": transformers.__version__, "torch": torch.__version__, "results": results}, file, indent=1)

@@ -93,11 +93,11 @@ class Norm:
         if isinstance(shape := getattr(module, "normalized_shape", None), (tuple, list)) and tuple(shape) != x.shape[-1:]:
             return None
         rest, is_contiguous = (*weights, eps, *self.flags), not self.keeps_layout or layers.is_in_order(x)
-        op = getattr(torch.ops.hipops, self.op)
         if residual is not None:  # the sum is in order if x is
-            if self.op != "rms_norm" or not is_contiguous or not layers.add_acts_on(x, residual):
+            if not is_contiguous or not layers.add_acts_on(x, residual):
                 return None
-            return torch.ops.hipops.fused_add_rms_norm(residual, x, *weights, eps, True, *self.flags)
+            return getattr(torch.ops.hipops, "fused_add_" + self.op)(residual, x, *weights, eps, True, *self.flags)
+        op = getattr(torch.ops.hipops, self.op)
         if is_contiguous:
             return op(x, *rest)
         if 0 in x.stride():
@@ -356,7 +356,7 @@ def acting(module: Any, kind: type) -> Any:
 def add_and_norm(norm: Any, first: Any, second: Any) -> Any:
     """Returns the norm of first + second, and that sum. One op computes both if `norm` is a replaced norm without hooks.
     Otherwise adds and calls the norm, as in the model's source."""
-    how = acting(norm, Norm)
+    how = acting(norm, Norm) if isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor) else None
     result = how.call(norm, first, second) if how else None
     if result is None:
         total = first + second
@@ -373,36 +373,67 @@ def act_and_mul(act: Any, is_first: bool, left: Any, right: Any) -> Any:
     return result
 
 
+def call_of_self(node: Any) -> tuple[str, Any]:
+    """The name and the argument of an expression self.name(argument); two empty strings for any other."""
+    is_plain = isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
+    of, _, name = ast.unparse(node.func).partition(".") if is_plain else ("", "", "")
+    return (name, node.args[0]) if of == "self" else ("", "")
+
+
 def calls_in(product: ast.AST) -> list[tuple[str, str]]:
     """The attributes `name` for which an expression is self.name(left) * right or left * self.name(right). Each has the call that
     replaces the expression."""
     found = []
     if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
         for is_first, call in ((True, product.left), (False, product.right)):
-            if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
-                continue
-            of, _, name = ast.unparse(call.func).partition(".")
-            if of == "self":
-                terms = (call.args[0], product.right) if is_first else (product.left, call.args[0])
+            name, argument = call_of_self(call)
+            if name:
+                terms = (argument, product.right) if is_first else (product.left, argument)
                 found.append((name, f"act_and_mul_by_hipops(self.{name}, {is_first}, {', '.join(map(ast.unparse, terms))})"))
     return found
 
 
-ADD_AND_NORM = r"hidden_states = .+\nresidual = hidden_states\nhidden_states = self\.(\w+)\(hidden_states\)"
+def terms_of(total: Any) -> list[ast.expr]:
+    """The two terms of an expression that adds them. Sums of embeddings are left out: the embeddings of positions have another shape."""
+    is_sum = isinstance(total, ast.BinOp) and isinstance(total.op, ast.Add) and not re.search("emb|position", ast.unparse(total))
+    return [total.left, total.right] if is_sum else []
+
+
+def sums_in(node: ast.AST) -> list[tuple[list[Any], int, str]]:
+    """The statements of a node that assign a sum to a variable: the list that has the statement, its place, the variable."""
+    bodies = [body for name in ("body", "orelse", "finalbody") if isinstance(body := getattr(node, name, None), list)]
+    return [(body, at, each.targets[0].id) for body in bodies for at, each in enumerate(body) if isinstance(each, ast.Assign)
+            and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name) and terms_of(each.value)]
+
+
+def first_call(node: Any) -> Any:
+    """The call that Python evaluates first in an expression. None if there is no call, or if the order is not plain."""
+    if isinstance(node, ast.BinOp):
+        return first_call(node.right if isinstance(node.left, ast.Name) else node.left)
+    if isinstance(node, ast.Attribute):
+        return first_call(node.value)
+    return first_call(node.func) or first_call(node.args[0] if node.args else None) or node if isinstance(node, ast.Call) else None
 
 
 class Fusing(ast.NodeTransformer):
     """Changes a syntax tree. A residual add and the norm of it become one call; an activation and its product become one too. `norms`
-    and `acts` are names of attributes of self."""
+    and `acts` are names of attributes of self. `never` are tests, as "not self.name", whose branches never run and are left alone."""
 
-    def __init__(self, norms: frozenset[str], acts: frozenset[str]) -> None:
-        self.norms, self.acts, self.adds, self.products = norms, acts, 0, 0
+    def __init__(self, norms: frozenset[str], acts: frozenset[str], never: frozenset[str]) -> None:
+        self.norms, self.acts, self.never, self.adds, self.products = norms, acts, never, 0, 0
 
     def made(self, text: str, place: ast.stmt | ast.expr) -> Any:
         statement = ast.parse(text).body[0]
         for node in ast.walk(statement):
             ast.copy_location(node, place)  # for tracebacks
         return statement
+
+    def made_sum(self, target: str, norm: str, total: Any) -> Any:
+        """The statement of one call for a sum and the norm of it."""
+        self.adds += 1
+        made = self.made(f"{target}add_and_norm_by_hipops(self.{norm})", total)
+        made.value.args += terms_of(total)
+        return made
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         self.generic_visit(node)
@@ -412,28 +443,65 @@ class Fusing(ast.NodeTransformer):
                 return self.made(text, node).value
         return node
 
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        name, argument = call_of_self(node)
+        if name not in self.norms or not terms_of(argument):
+            return node
+        first = self.made("_[0]", node).value
+        first.value = self.made_sum("", name, argument).value
+        return first
+
+    def visit_If(self, node: ast.If) -> Any:
+        test, body, orelse = ast.unparse(node.test), node.body, node.orelse
+        node.body = [] if test in self.never else body
+        node.orelse = [] if (test[4:] if test.startswith("not ") else f"not {test}") in self.never else orelse
+        self.generic_visit(node)
+        node.body, node.orelse = body, orelse
+        return node
+
+    def norm_of(self, name: str, body: list[Any]) -> tuple[str, Any, int]:
+        """The norm's name, its call and the number of statements up to it, if a norm's call is the first to use a variable. Statements
+        in front of it may copy the variable."""
+        for at, each in enumerate(body):
+            value = getattr(each, "value", None)
+            is_copy = isinstance(each, ast.Assign) and all(isinstance(to, ast.Name) and to.id != name for to in each.targets)
+            if not is_copy or not isinstance(value, ast.Name) or value.id != name:
+                norm, argument = call_of_self(call := first_call(value))
+                is_found = norm in self.norms and isinstance(argument, ast.Name) and argument.id == name
+                return (norm, call, at + 1) if is_found else ("", None, 0)
+        return "", None, 0
+
+    def move_into_branches(self, body: list[Any], at: int, name: str) -> None:
+        """Moves a sum into the branches of the `if` behind it, together with a norm of it behind the `if`."""
+        total, branch = body[at], body[at + 1]
+        behind = body[at + 2:at + 2 + self.norm_of(name, body[at + 2:])[2]]
+        if any(isinstance(node, (ast.Call, ast.NamedExpr)) or getattr(node, "id", None) == name for node in ast.walk(branch.test)):
+            return
+        if all(isinstance(term, ast.Name) for term in terms_of(total.value)) and (behind or self.norm_of(name, branch.body)[0]):
+            branch.body[:0], branch.orelse[:0] = [total], [copy.deepcopy(total)]
+            branch.body += behind
+            branch.orelse += copy.deepcopy(behind)
+            body[at:at + 2 + len(behind)] = [branch]
+
     def generic_visit(self, node: ast.AST) -> Any:
+        for body, at, name in reversed(sums_in(node)):
+            if at + 1 < len(body) and isinstance(body[at + 1], ast.If):
+                self.move_into_branches(body, at, name)
         super().generic_visit(node)
-        for name in ("body", "orelse", "finalbody"):
-            body: Any = getattr(node, name, None)
-            for at in range(len(body) - 3, -1, -1) if isinstance(body, list) else ():
-                three = body[at:at + 3]
-                total = getattr(three[0], "value", None)
-                are_assigned = all(isinstance(each, ast.Assign) for each in three)
-                if not are_assigned or not isinstance(total, ast.BinOp) or not isinstance(total.op, ast.Add):
-                    continue
-                found = re.fullmatch(ADD_AND_NORM, "\n".join(map(ast.unparse, three)))
-                terms = [ast.unparse(total.left), ast.unparse(total.right)]
-                if found and found[1] in self.norms and "residual" in terms:
-                    text = f"hidden_states, residual = add_and_norm_by_hipops(self.{found[1]}, {', '.join(terms)})"
-                    body[at:at + 3] = [self.made(text, three[0])]
-                    self.adds += 1
+        for body, at, name in sums_in(node):
+            norm, call, _ = self.norm_of(name, body[at + 1:])
+            if norm:
+                body[at] = self.made_sum(f"*normed_by_hipops, {name} = ", norm, body[at].value)
+                call.func, call.args = self.made("normed_by_hipops.pop", call).value, []
         return node
 
 
 @functools.lru_cache(None)
 def parsed(wrapped: Any) -> tuple[ast.Module, frozenset[str]]:
     """The syntax tree of a function that makes the method, and the attributes of self that may be activations of products."""
+    while getattr(wrapped, "__code__", None) and wrapped.__code__.co_name == "forward_with_checkpointing":
+        wrapped = wrapped.__wrapped__  # transformers wraps the forward of each subclass of a layer so, also of the patched one
     method = inspect.unwrap(wrapped)
     if (source := inspect.getsource(method)).lstrip()[0] != "@" and method is not wrapped:
         raise ValueError("its class wraps it")
@@ -445,10 +513,10 @@ def parsed(wrapped: Any) -> tuple[ast.Module, frozenset[str]]:
 
 
 @functools.lru_cache(None)
-def fused(method: Any, norms: frozenset[str], acts: frozenset[str]) -> tuple[Callable[..., Any] | None, int, int]:
+def fused(method: Any, *names: frozenset[str]) -> tuple[Callable[..., Any] | None, int, int]:
     """Compiles a method whose source Fusing has changed. Returns it with the numbers of adds and products, or None. The new function
     has the globals of the module of the old one, and the same line numbers for tracebacks."""
-    fusing, tree = Fusing(norms, acts), copy.deepcopy(parsed(method)[0])
+    fusing, tree = Fusing(*names), copy.deepcopy(parsed(method)[0])
     fusing.visit(tree)
     own, scope = inspect.unwrap(method), {}  # type: Any, dict[str, Any]
     if own.__closure__ or not (fusing.adds or fusing.products):
@@ -463,7 +531,7 @@ def patch(model: torch.nn.Module) -> Replaced:
     report. The ops run if no gradient is required, for example under torch.no_grad(). Otherwise the model's own functions run.
 
     A norm, rotary embedding or activation is replaced if a trial shows that a hipops op computes the same. A residual add and the norm
-    after it become one op if the two are adjacent in the source of a layer. An activation and a product become one op if the source has
+    after it become one op if the source of a layer has nothing between them. An activation and a product become one op if the source has
     them in one expression."""
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"patch: model is a {type(model).__name__}, expected a torch.nn.Module")
@@ -510,9 +578,10 @@ def patch(model: torch.nn.Module) -> Replaced:
             child = children[child_name]
             if marks[child_name] is None and "forward" not in child.__dict__:
                 marks[child_name] = gate_of(child, "forward")
-        norm_names = frozenset(child_name for child_name, how in marks.items() if isinstance(how, Norm) and how.op == "rms_norm")
+        norm_names = frozenset(child_name for child_name, how in marks.items() if isinstance(how, Norm))
         acts = frozenset(child_name for child_name in found[1] if isinstance(marks.get(child_name), Gate))
-        result = tried(fused, known, norm_names, acts) if norm_names or acts else None
+        never = frozenset(f"not self.{each}" if value else f"self.{each}" for each, value in vars(module).items() if type(value) is bool)
+        result = tried(fused, known, norm_names, acts, never) if norm_names or acts else None
         if not isinstance(result, tuple) or not result[0] or not replace(name, module, (norm_names, acts), result[0], method):
             return False
         for child_name in acts:
