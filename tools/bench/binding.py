@@ -6,7 +6,8 @@ import os
 import torch
 
 DTYPES = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3, torch.float64: 4, torch.uint8: 5, torch.int8: 6,
-          torch.int16: 7, torch.int32: 9, torch.int64: 11}
+          torch.int16: 7, torch.int32: 9, torch.int64: 11, torch.float8_e4m3fn: 13, torch.float8_e4m3fnuz: 14, torch.float8_e5m2: 15,
+          torch.float8_e5m2fnuz: 16}
 CUDA, HIP = 2, 1
 
 
