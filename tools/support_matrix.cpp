@@ -48,7 +48,7 @@ std::string second_operand(const Op& op, const Dtypes& dtypes) {
 }  // namespace
 
 int main() {
-  std::printf("| op | dtypes | dtype of the second operand (weight and bias; cos and sin; index) |\n|---|---|---|\n");
+  std::printf("| op | dtypes | dtype of the second operand (weight and bias; cos and sin; index; mask) |\n|---|---|---|\n");
   for (int i = 0; i < op_count; ++i) {
     const Op& op = *all_ops[i];
     const Dtypes dtypes = firsts(op);
