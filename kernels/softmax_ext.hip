@@ -5,7 +5,7 @@
 //   mask          [rows, cols], optional, any strides (0 broadcasts); f32, x's type, or booleans: true is 0, false -inf.
 //   slope, sink   [rows], each optional, any strides; f32.
 //   bytes         rows * cols * 2 * sizeof(element) must move, and the mask
-//   limits        an element whose mask is -inf is masked, whatever x is. A row with only -inf and no sink is NaN, or 0 by
+//   limits        an element whose mask is -inf is masked, for all values of x. A row with only -inf and no sink is NaN, or 0 by
 //                 an argument. A row with +inf or a NaN is NaN.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/softmax_ext.hip -o softmax_ext.co

@@ -179,6 +179,13 @@ HIPOPS_CALL fused_add_layer_norm(const tensor& y, const optional_output& residua
 HIPOPS_CALL softmax(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_softmax(&y, &x, stream));
 }
+HIPOPS_CALL log_softmax(const tensor& y, const const_tensor& x, void* stream = nullptr) {
+  return check(hipops_log_softmax(&y, &x, stream));
+}
+HIPOPS_CALL softmax_ext(const tensor& y, const const_tensor& x, const optional_tensor& mask, const optional_tensor& alibi_slopes,
+                        const optional_tensor& sinks, double scale = 1, uint32_t flags = 0, void* stream = nullptr) {
+  return check(hipops_softmax_ext(&y, &x, mask.get(), alibi_slopes.get(), sinks.get(), scale, flags, stream));
+}
 
 HIPOPS_CALL rope(const tensor& y, const const_tensor& x, const const_tensor& cos, const const_tensor& sin,
                  const optional_tensor& positions = {}, void* stream = nullptr) {

@@ -38,7 +38,7 @@ void reference(Case* test) {
     for (size_t c = 0; c < row.size(); ++c) {
       const Real value = is_masked && zeroes ? 0 : row[c] == -kInfinity && !is_masked && !std::isnan(total) ? 0 : power[c] / total;
       y.values[first + c] = static_cast<double>(value);
-      // A score is rounded to f32, so its exponential errs by the score's size times that of f32's last digit.
+      // A score is rounded to f32, so its exponential errs by the score's size times f32's last digit.
       const Real scaled = value * std::max(size, std::isfinite(row[c]) ? std::fabs(row[c]) : Real{1});
       if (test->dtype == HIPOPS_F32) y.scale.push_back(std::isfinite(scaled) ? static_cast<double>(scaled) : 0);
     }

@@ -1,4 +1,4 @@
-// What softmax and softmax_ext are made of.
+// The functions that softmax and softmax_ext are made of.
 #pragma once
 
 #include "device/rows/row_kernel.h"

@@ -44,7 +44,7 @@ def reference(params, inputs):
         with np.errstate(all="ignore"):
             e = np.exp(np.append(row, Real(sink)) - top)
             out[:] = e[:-1] / extended.total(e)
-            # A score is rounded to f32: its exponential errs by the score's size times that of the last digit.
+            # A score is rounded to f32, so its exponential errs by the score's size times f32's last digit.
             size[:] = out * np.maximum(np.where(np.isfinite(row), np.abs(row), 1.0), max(abs(top), 1.0)).astype(np.float64)
     return {"y": Expected(y, terms if inputs.dtype == "f32" else None, terms)}
 

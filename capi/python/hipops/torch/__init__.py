@@ -267,6 +267,10 @@ _define("fused_add_layer_norm",
         "Tensor x, Tensor residual, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool round_sum=False",
         "(Tensor, Tensor)", lambda x, residual, *rest: (x.new_empty(x.shape), _as_elementwise(residual, x)))
 _define("softmax", "Tensor x", "Tensor", _contiguous)
+_define("log_softmax", "Tensor x", "Tensor", _contiguous)
+_define("softmax_ext",
+        "Tensor x, Tensor? mask=None, Tensor? alibi_slopes=None, Tensor? sinks=None, float scale=1.0, bool masked_row_zero=False",
+        "Tensor", _contiguous)
 _define("activation", "Tensor x, str kind, float alpha=1.0", "Tensor", lambda x, *rest: _as_elementwise(x))
 _define("activation_and_mul",
         'Tensor x, Tensor up, str kind="silu", float limit=0.0, float alpha=1.0, bool up_plus_one=False', "Tensor",
@@ -282,10 +286,6 @@ _define("reduce", "Tensor x, str reduction, int[]? dim=None, bool keepdim=False"
 _define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
-_define("log_softmax", "Tensor x", "Tensor", _contiguous)
-_define("softmax_ext",
-        "Tensor x, Tensor? mask=None, Tensor? alibi_slopes=None, Tensor? sinks=None, float scale=1.0, bool masked_row_zero=False",
-        "Tensor", _contiguous)
 _define("static_quantize", "Tensor x, Tensor scale, ScalarType dtype", "Tensor", _quantized)
 _define("dynamic_quantize", "Tensor x, ScalarType dtype, int group=0, Tensor? scale_ub=None, bool fnuz_240=False", "(Tensor, Tensor)",
         _dynamically_quantized)
