@@ -60,6 +60,8 @@ PARTS = "device/rows/parts.h"
 MAP = "device/map/map_kernel.h"
 FLOAT8 = "device/core/float8.h"
 ACTIVATION = "device/map/activation.h"
+SOFTMAX = "device/rows/softmax.h"
+TYPED = "device/rows/typed.h"
 MOMENTS = "device/rows/moments.h"
 RMS = "device/rows/rms.h"
 RESULTS = "device/rows/results.h"
@@ -468,14 +470,14 @@ MUTATIONS = (
     Mutation(
         "maximum_not_subtracted",
         "Results are right for small values. Exponentials of large values overflow.",
-        "softmax", "softmax.hip",
-        before="view.map(Exponential{maximum});",
+        "softmax", SOFTMAX,
+        before="view.map(Exponential{reference});",
         after="view.map(Exponential{C(0)});",
         runs=(Run("adversarial", "f64"), Run("exact", "bf16"))),
     Mutation(
         "sum_not_rescaled",
         "Partial sums of a row are added as if all had the same maximum.",
-        "softmax", "softmax.hip",
+        "softmax", SOFTMAX,
         before="p.sum * (factor(p.reference) / P::kScale)",
         after="p.sum",
         runs=(Run("sizes", "f32"), Run("sizes", "bf16"))),
@@ -496,10 +498,38 @@ MUTATIONS = (
     Mutation(
         "rest_of_a_sum_forgotten",
         "f64 sums keep only multiples of 2^-34 of the largest element, and drop the rest.",
-        "softmax", "softmax.hip",
+        "softmax", SOFTMAX,
         before="    return {high, v - high};\n",
         after="    return {high, 0 * (v - high)};\n",
         runs=(Run("smoke", "f64"),)),
+    Mutation(
+        "step_of_a_mask_ignored",
+        "Elements of a strided mask are read as if they were neighbours.",
+        "softmax_ext", TYPED,
+        before="row + col * rows.typed_step(0)",
+        after="row + col * int64_t(sizeof(E))",
+        runs=(Run("layouts", "f32"),)),
+    Mutation(
+        "rows_of_a_mask_ignored",
+        "All rows have the first row's mask, slope and sink.",
+        "softmax_ext", SHAPE,
+        before="more_[i] += rows * s_->outer[d].stride[Streams::kFirstTyped + i];",
+        after="more_[i] += 0 * rows * s_->outer[d].stride[Streams::kFirstTyped + i];",
+        runs=(Run("smoke", "f32"), Run("layouts", "bf16"))),
+    Mutation(
+        "sink_of_each_lane",
+        "Each lane adds the row's sink to its own part.",
+        "softmax_ext", KERNEL,
+        before="return base == 0 && rows.rank() == 0;",
+        after="return base == 0;",
+        runs=(Run("sizes", "f32"),)),
+    Mutation(
+        "mask_times_slope",
+        "A slope of 0 does not mask: its product with -inf is NaN.",
+        "softmax_ext", "softmax_ext.hip",
+        before="value[i] = in[1][i] == kMasked ? kMasked : fused",
+        after="value[i] = fused",
+        runs=(Run("adversarial", "f32"),)),
 
     # ---- Index ops and copies
     Mutation(
