@@ -30,21 +30,31 @@ HIPOPS_FN void quantize_wide(const Args& a) {
     EightElements<T> x;
     float first_scale;
   } next;
-  const auto issue_loads = [&](int64_t i) {
-    const Offsets<4> at = locate(a.walk, i);
+  int64_t i = int64_t(block_index()) * kMapBlock + thread_index();
+  Offsets<4> at{};
+  const auto issue_loads = [&] {
     const int64_t past = at.of[3] + n - a.cols, back = past > 0 ? past : 0;
     next.q = at.of[0] - back;
     next.scale = at.of[2] - back * a.scale_step;
     next.x.issue_load(static_cast<const T*>(a.x) + at.of[1] - back, back == 0 ? a.x_access : int32_t(sizeof(T)));
     next.first_scale = a.scale[next.scale];
   };
-  int64_t i = int64_t(block_index()) * kMapBlock + thread_index();
-  if (i < a.walk.count) issue_loads(i);
+  if (i < a.walk.count) {
+    at = locate(a.walk, i);
+    issue_loads();
+  }
 #pragma unroll 1
   while (i < a.walk.count) {
     const auto now = next;
     i += a.step;
-    issue_loads(i < a.walk.count ? i : i - a.step);
+    const bool is_last = i >= a.walk.count;
+    if (a.advances) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) at.of[k] += is_last ? 0 : a.advance[k];
+    } else {
+      at = locate(a.walk, is_last ? i - a.step : i);
+    }
+    issue_loads();
     const Args& args = reload_arguments(a);
     float x[n];
     now.x.widen_all(x);

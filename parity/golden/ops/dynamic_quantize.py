@@ -140,7 +140,7 @@ def sizes():
         for other in range(2):
             yield case(f"size_3x{n}", Q[(turn + other) % 5], drawn(DTYPES[(turn + other) % 3], (3, n)))
     for turn, (shape, group) in enumerate((((600, 24), 0), ((100, 256), 128), ((9, 4096), 128), ((9, 1344), 64), ((5, 8192), 0),
-                                           ((3, 16384), 0), ((70, 136), 8), ((1025, 12), 0))):
+                                           ((3, 16384), 0), ((70, 136), 8), ((1025, 12), 0), ((4, 8192), 0))):
         for other in range(2):
             yield case("size_" + name_of(shape), Q[(turn + 2 * other) % 5], uniform(DTYPES[(turn + other) % 3], shape, 500.0), group)
     yield case("size_0x4", "f8_e4m3fn", drawn("f32", (0, 4)))
