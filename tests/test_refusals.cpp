@@ -61,7 +61,7 @@ void check_rows() {
   wrong_dtype(kRowOps, "y.dtype is f16, expected f32 (x.dtype)", [](OpCall& c) { c["y"].dtype = HIPOPS_F16; });
   wrong_dtype(
       kRowOps, "y.dtype is bf16, expected f16 (x.dtype)", [](OpCall& c) { c["y"].dtype = HIPOPS_BF16; }, HIPOPS_F16);
-  for (int dtype = HIPOPS_U8; dtype <= HIPOPS_U64; ++dtype) {
+  for (int dtype = HIPOPS_U8; dtype <= HIPOPS_F8_E5M2FNUZ; ++dtype) {
     const auto type = static_cast<hipops_dtype>(dtype);
     const std::string message = std::string("x.dtype is ") + dtype_name(type) + ", expected f32, f16, bf16 or f64";
     wrong_dtype({"layer_norm", "rms_norm", "softmax", "log_softmax", "softmax_ext", "rope", "rope_i", "rope_thd"}, message, kAsIs, type);

@@ -20,14 +20,14 @@ std::string list(const Dtypes& dtypes) {
 
 Dtypes firsts(const Op& op) {
   Dtypes dtypes;
-  for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype)
+  for (int dtype = HIPOPS_F32; dtype <= HIPOPS_F8_E5M2FNUZ; ++dtype)
     if (op.supports(hipops_dtype(dtype), HIPOPS_NONE)) dtypes.push_back(hipops_dtype(dtype));
   return dtypes;
 }
 
 Dtypes seconds(const Op& op, hipops_dtype first) {
   Dtypes dtypes;
-  for (int second = HIPOPS_F32; second <= HIPOPS_U64; ++second)
+  for (int second = HIPOPS_F32; second <= HIPOPS_F8_E5M2FNUZ; ++second)
     if (op.supports(first, hipops_dtype(second))) dtypes.push_back(hipops_dtype(second));
   return dtypes;
 }

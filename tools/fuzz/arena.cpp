@@ -24,7 +24,7 @@ constexpr int64_t kAlignment = 16, kWorkspaceAlignment = 256;
 int64_t element_bytes(const HostileTensor& tensor) {
   int32_t dtype;
   std::memcpy(&dtype, &tensor.tensor.dtype, sizeof dtype);
-  const bool known = dtype >= HIPOPS_F32 && dtype <= HIPOPS_U64;
+  const bool known = dtype >= HIPOPS_F32 && dtype <= HIPOPS_F8_E5M2FNUZ;
   return known ? static_cast<int64_t>(parity::dtype_size(tensor.tensor.dtype)) : 8;
 }
 

@@ -115,7 +115,7 @@ bool HostileCall::bounds(const HostileTensor& of, int64_t* low, int64_t* high) c
   const hipops_tensor& t = of.tensor;
   int32_t number;
   std::memcpy(&number, &t.dtype, sizeof number);
-  const bool known = number >= HIPOPS_F32 && number <= HIPOPS_U64;
+  const bool known = number >= HIPOPS_F32 && number <= HIPOPS_F8_E5M2FNUZ;
   const int64_t bytes = known ? static_cast<int64_t>(parity::dtype_size(t.dtype)) : 8;
   *low = 0, *high = 0;
   if (t.rank < 0 || t.rank > HIPOPS_MAX_RANK) return true;  // the call is refused
