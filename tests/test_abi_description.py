@@ -10,7 +10,7 @@ import tempfile
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 CHANGES = {
     "an enumerator has another value": ("HIPOPS_RUNTIME_ERROR = 6", "HIPOPS_RUNTIME_ERROR = 9"),
-    "an enumerator is new": ("HIPOPS_U64 = 12,", "HIPOPS_U64 = 12, HIPOPS_C64 = 13,"),
+    "an enumerator is new": ("HIPOPS_F8_E5M2FNUZ = 16,", "HIPOPS_F8_E5M2FNUZ = 16, HIPOPS_C64 = 17,"),
     "an enumerator is gone": ("  HIPOPS_NEAREST_EXACT = 2,", ""),
     "an enum is no longer 32 bits wide": ("HIPOPS_NEAREST_INT32 = 0x7fffffff",
                                           "HIPOPS_NEAREST_INT64 = 0x7fffffffffffffff"),
