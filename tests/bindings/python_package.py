@@ -273,7 +273,9 @@ if has_capsules:
     expect(ValueError, ["softmax: x is of DLPack 2.7, expected 1.x"], lambda: hipops.softmax(Versioned(zeros, major=2, minor=7), out=zeros))
     expect(ValueError, ["softmax: x is of bool, expected one of"], lambda: hipops.softmax(Versioned(zeros, code=6, bits=8), out=zeros))
     expect(ValueError, ["softmax: x is of float32x4,"], lambda: hipops.softmax(Versioned(zeros, lanes=4), out=zeros))
-    expect(ValueError, ["softmax: x is of DLPack's type code 10 "], lambda: hipops.softmax(Versioned(zeros, code=10, bits=8), out=zeros))
+    expect(ValueError, ["softmax: x is of DLPack's type code 14 "], lambda: hipops.softmax(Versioned(zeros, code=14, bits=8), out=zeros))
+    for code, name in ((10, "f8_e4m3fn"), (11, "f8_e4m3fnuz"), (12, "f8_e5m2"), (13, "f8_e5m2fnuz")):
+        expect(hipops.Error, [f"softmax: x.dtype is {name}, expected f32"], lambda: hipops.softmax(Versioned(zeros, code=code, bits=8), out=zeros))
     expect(ValueError, ["softmax: x is a __main__.Refusing, which gives no DLPack capsule: it has nulls"],
            lambda: hipops.softmax(Refusing(zeros), out=zeros))
     expect(TypeError, ["softmax: out is None", "x is a __main__.Dlpack"], lambda: hipops.softmax(Dlpack(x)))
