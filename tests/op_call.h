@@ -186,18 +186,18 @@ inline void check_every_tensor(const std::string& op) {
   for (const TensorSpec& output : entry.outputs) {
     if (output.role == Role::kReport) continue;
     const std::string y = output.name;
-    for (int d = 0; d < OpCall(op)[y].rank && output.role != Role::kScalar; ++d)
+    for (int d = 0; d < OpCall(op)[y].rank && OpCall(op)[y].rank > 1; ++d)
       refuses(y,
               ".stride[" + std::to_string(d) + "] is 0, expected distinct elements in an output (shape[" +
                   std::to_string(d) + "] is " + std::to_string(OpCall(op)[y].shape[d]) + ")",
               [d](hipops_tensor& t) { t.stride[d] = 0; });
-    if (output.role != Role::kScalar) refuses(
+    if (OpCall(op)[y].rank > 1) refuses(
         y, ".stride overlaps elements of an output, or interleaves its dimensions; expected strides that nest",
         [](hipops_tensor& t) { t.stride[t.rank - 2] = t.shape[t.rank - 1] - 1; }, HIPOPS_UNSUPPORTED_LAYOUT);
     for (const TensorSpec& input : entry.inputs) {
       if (input.role == Role::kReport || std::string(input.name) == y) continue;
       for (int64_t distance : {-8, 8, 40}) {
-        const bool is_small = output.role == Role::kScalar || output.role == Role::kQuantised;
+        const bool is_small = output.role != Role::kData && output.role != Role::kResult;
         const bool is_one = OpCall(op).memory(input.name).count() == 1;
         if (distance > 8 && is_small) continue;  // past its end
         if (distance < 0 && is_one) continue;    // before it

@@ -14,6 +14,15 @@ struct RowLimits {
   static constexpr int64_t kLeastWaves = 4;  // of a block, on AMD only. Shorter rows get fewer vectors a lane
 };
 
+// Sums over rows (capi/rows/column_sums.h): how rows are divided into chunks, on every device.
+struct ColumnSumLimits {
+  // Chunks, and vectors of their rows at a time, that keep a large device busy. Each chunk costs a row of the workspace.
+  static constexpr int64_t kChunks = 512, kVectors = 1 << 18;
+  // Rows of a chunk that a lane adds: fewer cost time for the workspace, and more would round a sum too often.
+  static constexpr int64_t kLeastRows = 4, kMostRows = 128;
+  static constexpr int kMergeNeighbours = 3;  // log2 of the lanes with neighbouring sums in `merge`
+};
+
 struct MoverLimits {
   static constexpr int64_t kPastInt32 = int64_t{1} << 31;        // smaller counts and offsets fit in an int32_t
   static constexpr int64_t kPastRowAccesses = int64_t{1} << 30;  // a step past the end of a shorter row fits in 32 bits

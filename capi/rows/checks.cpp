@@ -57,10 +57,9 @@ hipops_status check_weights(const char* op, const char* name, const hipops_tenso
   return check_overlap({op, "y", &y}, a, false);
 }
 
-namespace {
-
-hipops_status check_row_scalar(const Argument& a, const Argument& x, hipops_dtype dtype) {
+hipops_status check_row_scalar(const Argument& a, const Argument& x) {
   const int last = x.tensor->rank - 1;
+  const hipops_dtype dtype = x.tensor->dtype == HIPOPS_F64 ? HIPOPS_F64 : HIPOPS_F32;
   if (a.tensor->dtype != dtype)
     return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (x.dtype is %s)", a.op, a.name,
                 dtype_name(a.tensor->dtype), dtype_name(dtype), dtype_name(x.tensor->dtype));
@@ -73,13 +72,11 @@ hipops_status check_row_scalar(const Argument& a, const Argument& x, hipops_dtyp
   return HIPOPS_SUCCESS;
 }
 
-}  // namespace
-
 hipops_status check_given_scalars(std::initializer_list<Argument> scalars, const Argument& x, const Argument& y) {
   for (const Argument& a : scalars) {
     if (!a.tensor) continue;
     if (hipops_status status = check_tensor(a)) return status;
-    if (hipops_status status = check_row_scalar(a, x, HIPOPS_F32)) return status;
+    if (hipops_status status = check_row_scalar(a, x)) return status;
     if (hipops_status status = check_apart(y, a)) return status;
   }
   return HIPOPS_SUCCESS;
@@ -88,11 +85,10 @@ hipops_status check_given_scalars(std::initializer_list<Argument> scalars, const
 hipops_status check_row_scalars(std::initializer_list<Argument> scalars, std::initializer_list<Argument> others) {
   const Argument& x = *others.begin();
   const int last = x.tensor->rank - 1;
-  const hipops_dtype dtype = x.tensor->dtype == HIPOPS_F64 ? HIPOPS_F64 : HIPOPS_F32;
   for (const Argument& a : scalars) {
     if (!a.tensor) continue;
     if (hipops_status status = check_output(a)) return status;
-    if (hipops_status status = check_row_scalar(a, x, dtype)) return status;
+    if (hipops_status status = check_row_scalar(a, x)) return status;
     if (x.tensor->shape[last] == 0)
       return fail(HIPOPS_INVALID_ARGUMENT, "%s: x.shape[%d] is 0, expected 1 or more with %s", a.op, last, a.name);
   }

@@ -23,11 +23,14 @@ hipops_status check_apart(const Argument& output, const Argument& other);
 hipops_status check_weights(const char* op, const char* name, const hipops_tensor* weights, const hipops_tensor& x,
                             const hipops_tensor& y);
 
-// Outputs of one number for each row, all optional: f32, or f64 if x is f64, of x's shape without the last dimension or
-// with 1 there. They must overlap neither each other nor `others`. The first of `others` is x.
+// Requires one number for each row of x: f32, or f64 if x is f64, of x's shape without the last dimension or with 1 there.
+hipops_status check_row_scalar(const Argument& scalar, const Argument& x);
+
+// Outputs of one number for each row, all optional (check_row_scalar). They must overlap neither each other nor `others`.
+// The first of `others` is x.
 hipops_status check_row_scalars(std::initializer_list<Argument> scalars, std::initializer_list<Argument> others);
 
-// Inputs of one f32 number for each row, all optional, of the same shapes. They must not overlap y.
+// Inputs of one number for each row, all optional (check_row_scalar). They must not overlap y.
 hipops_status check_given_scalars(std::initializer_list<Argument> scalars, const Argument& x, const Argument& y);
 
 // eps must be 0 or in the range of the type that x is computed in: f64 for f64, otherwise f32.

@@ -229,6 +229,37 @@ HIPOPS_API hipops_status hipops_fused_add_layer_norm(const hipops_tensor* y, con
                                                      const hipops_tensor* weight, const hipops_tensor* bias, double eps,
                                                      uint32_t flags, void* stream);
 
+/* The gradients of y = rms_norm(x, weight), for the gradient dy of y. With rstd = 1 / sqrt(mean(x^2) + eps), and with
+ * g = dy * weight:
+ *     dx = rstd * (g - x * rstd * mean(g * x) * rstd)
+ *     dw = the sum of dy * x * rstd over all rows
+ * dx, dy and x have one shape and one dtype. dx may be exactly dy or exactly x. dw may be NULL; otherwise there is a weight,
+ * dw has its shape and dtype, and overlaps nothing. A NULL weight means 1. eps has the same limits as in layer_norm.
+ * rstd is the output of rms_norm, or NULL: then it is computed from x, and x must be in the range below. With rstd, eps is
+ * not used. `flags` is the flags of the call of rms_norm. HIPOPS_ROUND_BEFORE_WEIGHT: the terms of dw have x * rstd as
+ * rms_norm rounded it. A rounding has the derivative 1.
+ *
+ * dw is summed in f32 (f64 in f64), in an order that shapes, strides and alignment determine, and rounded once. The same
+ * call gives the same bits on every run on one device. A zero of dw is +0. Without rows dw is 0.
+ *
+ * Range: sums over a row are not scaled. For f32 and bf16, the sums of x^2 and of |dy * weight * x| must be below f32's
+ * largest number, and mean(x^2) + eps must be above 2^-126. With rstd the sum of x^2 has no limit. For f64 the limits are
+ * the same with its numbers. f16 has no limits if weight is f16.
+ *
+ * workspace: device memory of at least hipops_rms_norm_backward_workspace_bytes, 256-byte aligned. Without dw it may be
+ * NULL. */
+HIPOPS_API hipops_status hipops_rms_norm_backward(const hipops_tensor* dx, const hipops_tensor* dw,
+                                                  const hipops_tensor* dy, const hipops_tensor* x,
+                                                  const hipops_tensor* weight, const hipops_tensor* rstd, double eps,
+                                                  uint32_t flags, void* workspace, int64_t workspace_bytes, void* stream);
+
+/* Sets *bytes to the most bytes of workspace that hipops_rms_norm_backward needs for these tensors, at any address: 0 if dw
+ * is NULL. Makes the same checks, but does not read the tensors' data. */
+HIPOPS_API hipops_status hipops_rms_norm_backward_workspace_bytes(const hipops_tensor* dx, const hipops_tensor* dw,
+                                                                  const hipops_tensor* dy, const hipops_tensor* x,
+                                                                  const hipops_tensor* weight, const hipops_tensor* rstd,
+                                                                  int64_t* bytes);
+
 /* y = exp(x - max(x)) / sum(exp(x - max(x))). A row of -inf only, or with a NaN or +inf, gives NaN. */
 HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);
 

@@ -301,6 +301,7 @@ HIPOPS_CALL log_softmax(const tensor& y, const const_tensor& x, void* stream = n
 HIPOPS_CALL softmax_ext(const tensor& y, const const_tensor& x, const optional_tensor& mask, const optional_tensor& alibi_slopes,
                         const optional_tensor& sinks, double scale = 1, uint32_t flags = 0, void* stream = nullptr) {
   return check(hipops_softmax_ext(&y, &x, mask.get(), alibi_slopes.get(), sinks.get(), scale, flags, stream));
+}
 HIPOPS_CALL static_quantize(const tensor& q, const const_tensor& x, const const_tensor& scale, void* stream = nullptr) {
   return check(hipops_static_quantize(&q, &x, &scale, stream));
 }
@@ -308,6 +309,29 @@ HIPOPS_CALL dynamic_quantize(const tensor& q, const tensor& scale, const const_t
                              int64_t group = 0, uint32_t flags = 0, void* stream = nullptr) {
   return check(hipops_dynamic_quantize(&q, &scale, &x, scale_ub, group, flags, stream));
 }
+// The gradients of rms_norm. The workspace is for dw.
+HIPOPS_CALL rms_norm_backward(const tensor& dx, const optional_output& dw, const const_tensor& dy, const const_tensor& x,
+                              const optional_tensor& weight, const optional_tensor& rstd, double eps, uint32_t flags = 0,
+                              workspace w = {}, void* stream = nullptr) {
+  return check(hipops_rms_norm_backward(&dx, dw.get(), &dy, &x, weight.get(), rstd.get(), eps, flags, w.data, w.bytes,
+                                        stream));
+}
+#if defined(HIPOPS_RETURNS_STATUS)
+HIPOPS_CALL rms_norm_backward_workspace(const tensor& dx, const optional_output& dw, const const_tensor& dy,
+                                        const const_tensor& x, const optional_tensor& weight, const optional_tensor& rstd,
+                                        int64_t* bytes) {
+  return check(hipops_rms_norm_backward_workspace_bytes(&dx, dw.get(), &dy, &x, weight.get(), rstd.get(), bytes));
+}
+#else
+[[nodiscard]] inline int64_t rms_norm_backward_workspace(const tensor& dx, const optional_output& dw,
+                                                         const const_tensor& dy, const const_tensor& x,
+                                                         const optional_tensor& weight, const optional_tensor& rstd) {
+  int64_t bytes = 0;
+  check(hipops_rms_norm_backward_workspace_bytes(&dx, dw.get(), &dy, &x, weight.get(), rstd.get(), &bytes));
+  return bytes;
+}
+#endif
+
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));
 }

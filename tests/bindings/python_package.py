@@ -111,6 +111,14 @@ for dtype, kind in ((np.float32, np.float32), (np.float16, np.float32), (np.floa
         expect_close(f"{name} of {dtype.__name__}", got, right, 2e-3 if dtype == np.float16 else 1e-5)
         if got.dtype != kind or got.shape != (6, 1):
             wrong.append(f"{name} of {dtype.__name__} is {got.dtype} of {got.shape}")
+dy, root = normal(6, 80), 1 / np.sqrt(square + 1e-5)
+g = dy * weight
+for rstd in (None, hipops.rms_norm(x, statistics=True)[1]):
+    dx, dw = hipops.rms_norm_backward(dy, x, weight, rstd)
+    expect_close("dx", dx, root * (g - wide * (g * wide).mean(-1, keepdims=True) * root**2))
+    expect_close("dw", dw, (dy * wide * root).sum(0))
+if hipops.rms_norm_backward(dy, x)[1] is not None or hipops.rms_norm_backward(dy, x, weight, weight_grad=False)[1] is not None:
+    wrong.append("rms_norm_backward gives a dw that is not wanted")
 residual = normal(6, 80)
 y, h = hipops.fused_add_rms_norm(x, residual, weight)
 total = wide + residual

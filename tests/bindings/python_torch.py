@@ -60,6 +60,7 @@ cases = {
     "rms_norm": [(x, weight), (x.t(),), (x[:, 3:70],), (x, weight, 1e-6, True, True)],
     "fused_add_rms_norm": [(x, normal(6, 80), weight, 1e-5, True)],
     "fused_add_layer_norm": [(x, normal(6, 80), weight, weight, 1e-5, True)],
+    "rms_norm_backward": [(x, x, weight), (x.t(), x.t()), (x, x.flip(0), weight, None, 1e-6, True, True, False)],
     "activation_and_mul": [(x, x), (x[:, :40], x[:, 40:], "gelu", 1.5), (x.t(), x.t(), "swish", 0.0, 1.5, True)],
     "softmax": [(x,), (x[:, 3:70],), (normal(3, 4, 5).permute(2, 0, 1),)],
     "log_softmax": [(x,)],
@@ -126,9 +127,29 @@ for name in ("scatter_", "scatter_add_", "index_add_"):
     if name != "scatter_":  # its index may repeat
         expect_close(name, mine, own)
 
-# ---- Gradients, which hipops does not have
+# ---- Gradients
+def gradients(norm, x, weight, dy):
+    x, weight = x.detach().requires_grad_(), None if weight is None else weight.detach().requires_grad_()
+    norm(x, weight).backward(dy)
+    return [t.grad for t in (x, weight) if t is not None]
+
+
+for of_x, dy in ((x, normal(6, 80)), (normal(80, 6).t(), normal(6, 1).expand(6, 80)), (normal(4, 3, 80), normal(4, 3, 80))):
+    for of_weight in (weight, None):
+        for got, right in zip(gradients(lambda x, w: ops.rms_norm(x, w, 1e-6), of_x, of_weight, dy),
+                              gradients(lambda x, w: F.rms_norm(x, (80,), w, 1e-6), of_x, of_weight, dy)):
+            expect_close("gradient of rms_norm", got, right, 1e-5)
+for got, right in zip(gradients(lambda x, w: ops.rms_norm(x, w, 1e-5, True), x, weight, x), gradients(lambda x, w: F.rms_norm(x, (80,), 1 + w, 1e-5), x, weight, x)):
+    expect_close("gradient of rms_norm with 1 + weight", got, right, 1e-5)
+compiled = torch.compile(lambda x, w: ops.rms_norm(x * 2, w) * w, backend="aot_eager", fullgraph=True)
+for got, right in zip(gradients(compiled, x, weight, x), gradients(lambda x, w: F.rms_norm(x * 2, (80,), w, 1e-5) * w, x, weight, x)):
+    expect_close("gradient of compiled rms_norm", got, right, 1e-5)
 with_gradient = normal(6, 80).requires_grad_()
-expect(NotImplementedError, ["rms_norm has no backward pass", "no_grad"], lambda: ops.rms_norm(with_gradient, weight).sum().backward())
+ops.rms_norm(with_gradient, weight).sum().backward()  # the weight needs none
+expect_close("gradient without the weight's", with_gradient.grad, gradients(lambda x, w: F.rms_norm(x, (80,), w, 1e-5), with_gradient, weight, torch.ones_like(x))[0], 1e-5)
+expect(NotImplementedError, ["rms_norm_backward has no backward pass"],
+       lambda: torch.autograd.grad(torch.autograd.grad(ops.rms_norm(with_gradient).sum(), with_gradient, create_graph=True)[0].sum(), with_gradient))
+expect(NotImplementedError, ["softmax has no backward pass", "no_grad"], lambda: ops.softmax(with_gradient).sum().backward())
 expect(NotImplementedError, ["index_add_ has no backward pass"], lambda: ops.index_add_(normal(6, 80), 0, index(6, 6), with_gradient))
 
 expect(ValueError, ["rms_norm: x requires a gradient", "no_grad"], lambda: hipops.rms_norm(with_gradient, weight))

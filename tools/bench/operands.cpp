@@ -141,6 +141,8 @@ Operands::Operands(const Device& device, const Workload& work) : device_(device)
       add_numbers(output.name, HIPOPS_F8_E4M3FN, output_shape(work));
     else if (output.role == parity::Role::kScalar && !output.optional)
       add_numbers(output.name, parity::scalar_dtype(work.dtype), scales_of(work));
+    else if (output.role == parity::Role::kWeight)
+      add_numbers(output.name, work.dtype, shape_of(work, output));
   for (const parity::TensorSpec& input : op.inputs) {
     if (arguments_[input.name] != nullptr || input.role == parity::Role::kReport) continue;
     if (input.role == parity::Role::kScalar && input.optional) continue;

@@ -90,6 +90,25 @@ def attention(dtype, batch, heads, queries, keys, mask="bool"):
                     peer, (x, causal, given, sinks, slopes), 0.94)
 
 
+def rms_norm_backward(dtype, rows, cols):
+    x, dy, w = random(rows, cols, dtype=dtype), random(rows, cols, dtype=dtype), random(cols, dtype=dtype)
+    dx, dw, rstd = torch.empty_like(x), torch.empty_like(w), torch.rsqrt(x.float().square().mean(-1) + 1e-5)
+
+    def ours(lib):
+        space, n = lib.workspace("rms_norm_backward", dx, dw, dy, x, w, rstd)
+        return lib.bind("rms_norm_backward", dx, dw, dy, x, w, rstd, 1e-5, 0, space, n)
+
+    def peer(dy, x, w, rstd):
+        fused = getattr(torch.ops.aten, "_fused_rms_norm_backward", None)
+        if fused is not None and not torch.compiler.is_compiling():
+            return fused(dy, x, [cols], rstd[:, None], w, [True, True])
+        wide, g = x.float() * rstd[:, None], dy.float() * w.float()
+        return (rstd[:, None] * (g - wide * (g * wide).mean(-1, keepdim=True))).to(dtype), (dy.float() * wide).sum(0).to(dtype)
+
+    return Workload(f"rms_norm_backward/{NAMES[dtype]}/{rows}x{cols}", "rms_norm_backward", 3 * x.numel() * x.element_size(), ours, peer,
+                    (dy, x, w, rstd), 0.94)
+
+
 def gated(dtype, rows, cols, kind="silu", view="halves"):
     """x and up are views of one tensor, or apart."""
     both = random(rows, 2 * cols, dtype=dtype)
@@ -270,6 +289,10 @@ REDUCED = [("sum", F32, 8192, 8192, (1,)), ("sum", F32, 8192, 8192, (0,)), ("sum
            ("logsumexp", BF16, 1024, 151936, (1,)), ("argmax", BF16, 1, 151936, (1,)), ("argmax", BF16, 32, 151936, (1,)),
            ("argmax", F32, 1, 128256, (1,)), ("sum", F32, 1, 4096, (1,)), ("sum", F32, 1048576, 64, (1,)), ("sum", F32, 64, 1048576, (0,))]
 
+# A training step: long rows, a smaller batch, heads.
+BACKWARD_SHAPES = [(BF16, 16384, 4096), (BF16, 32768, 2048), (BF16, 8192, 8192), (BF16, 4096, 16384), (F32, 16384, 4096), (BF16, 2048, 8192),
+                   (BF16, 262144, 128), (BF16, 512, 4096)]
+
 # The MLP of a model: one token, a batch of them, a prefill. Odd rows begin anywhere.
 GATED = [(BF16, 1, 14336), (BF16, 32, 14336), (BF16, 256, 14336), (BF16, 16384, 14336), (F32, 8192, 14336), (BF16, 16384, 11008),
          (BF16, 16384, 14336, "gelu"), (BF16, 16384, 14336, "gelu_tanh"), (BF16, 16384, 14336, "silu", "interleaved"),
@@ -285,6 +308,7 @@ def table():
     rows += [(f"{op}/bf16/{r}x{c}", lambda op=op, r=r, c=c: fused_add(op, BF16, r, c)) for op in FUSED_OPS for r, c in FUSED_SHAPES]
     rows += [(f"reduce_{kind}/{NAMES[t]}/{r}x{c}:{dims}", lambda kind=kind, t=t, r=r, c=c, dims=dims: reduction(kind, t, r, c, dims))
              for kind, t, r, c, dims in REDUCED]
+    rows += [(f"rms_norm_backward/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: rms_norm_backward(t, r, c)) for t, r, c in BACKWARD_SHAPES]
     rows += [(f"activation_and_mul/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated(t, *rest)) for t, *rest in GATED]
     rows += [(f"activation/{NAMES[t]}/{kind}", lambda t=t, n=n, kind=kind: activation(t, n, 14336, kind))
              for t, n, kind in ((BF16, 1, "silu"), (BF16, 16384, "relu"), (BF16, 16384, "gelu"), (F32, 8192, "silu"))]

@@ -18,6 +18,7 @@ set(hipops_sources
   capi/rows/checks.cpp
   capi/rows/problem.cpp
   capi/rows/plan.cpp
+  capi/rows/column_sums.cpp
   capi/policy/default_rows.cpp
   capi/policy/default_sums.cpp
   capi/policy/policy.cpp

@@ -119,6 +119,8 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_rms_norm": (c_int32, {"y": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_fused_add_rms_norm": (c_int32, {"y": TensorPointer, "residual_out": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "residual": TensorPointer, "weight": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_fused_add_layer_norm": (c_int32, {"y": TensorPointer, "residual_out": TensorPointer, "mean": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "residual": TensorPointer, "weight": TensorPointer, "bias": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
+    "hipops_rms_norm_backward": (c_int32, {"dx": TensorPointer, "dw": TensorPointer, "dy": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "rstd": TensorPointer, "eps": c_double, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
+    "hipops_rms_norm_backward_workspace_bytes": (c_int32, {"dx": TensorPointer, "dw": TensorPointer, "dy": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "rstd": TensorPointer, "bytes": POINTER(c_int64)}),
     "hipops_softmax": (c_int32, {"y": TensorPointer, "x": TensorPointer, "stream": Memory}),
     "hipops_reduce": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
     "hipops_reduce_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "bytes": POINTER(c_int64)}),

@@ -16,12 +16,11 @@ from ._abi import (DETERMINISTIC, FNUZ_240, FUNCTIONS, MASKED_ROW_ZERO, ROUND_BE
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
 __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_",
-           "index_select", "layer_norm", "log_softmax", "reduce", "rms_norm", "rope", "rope_i", "rope_thd", "scatter_", "scatter_add_",
-           "softmax", "softmax_ext", "static_quantize", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
+           "index_select", "layer_norm", "log_softmax", "reduce", "rms_norm", "rms_norm_backward", "rope", "rope_i", "rope_thd", "scatter_",
+           "scatter_add_", "softmax", "softmax_ext", "static_quantize", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
-OUTPUTS = ("y", "q", "residual_out", "mean", "rstd")
-OUTPUTS_OF = {"dynamic_quantize": (*OUTPUTS, "scale")}  # an input of other ops
+OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw")
 QUANTIZED = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int8")
 MEMORY = ("workspace", "report")
 # The names of arguments that differ from hipops.h.
@@ -73,6 +72,10 @@ def _stream_of(op: str, stream: Any, like: Any) -> int | None:
     return address
 
 
+def _is_output(op: str, name: str) -> bool:
+    return name in OUTPUTS and (op, name) != ("rms_norm_backward", "rstd") or (op, name) == ("dynamic_quantize", "scale")
+
+
 def _view(op: str, name: str, argument: Any, stream: int | None = None) -> _arrays.View:
     try:
         return _arrays.view(argument, stream)
@@ -105,8 +108,7 @@ def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, 
     torch = sys.modules.get("torch")
     may_be_dual = torch is not None and torch.autograd.forward_ad._current_level >= 0
     # x is first and outputs are last, so that an error names an array that the caller passed.
-    outputs = OUTPUTS_OF.get(op, OUTPUTS)
-    for name in sorted(arguments, key=lambda name: (name != first, name in outputs)):
+    for name in sorted(arguments, key=lambda name: (name != first, _is_output(op, name))):
         argument = arguments[name]
         if argument is None or not (name in MEMORY or FUNCTIONS["hipops_" + in_header][1][name] is TensorPointer):
             continue
@@ -115,7 +117,7 @@ def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, 
             raise ValueError(f"{op}: {shown} has a forward-mode derivative, which hipops does not propagate: call it under "
                              "torch.inference_mode(), or on its primal (torch.autograd.forward_ad.unpack_dual)")
         made: Any = argument if isinstance(argument, Plan) else _view(op, shown, argument, stream)
-        if name in outputs + MEMORY and made.read_only:
+        if (_is_output(op, name) or name in MEMORY) and made.read_only:
             raise ValueError(f"{op}: {shown} {made.read_only}, expected memory that may be written")
         other = views.get(first, made)
         is_elsewhere = None not in (made.device, other.device) and made.device != other.device
@@ -198,9 +200,9 @@ def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
         for other, name in others.items():
             _streams.order(f"{op}: {NAMES.get((op, name), name)}'s", first=own, then=other)
     for name in views:
-        if name in OUTPUTS_OF.get(op, OUTPUTS):
+        if _is_output(op, name):
             _arrays.written(arguments[name])
-        if stream is not None and name in OUTPUTS_OF.get(op, OUTPUTS) + MEMORY:
+        if stream is not None and (_is_output(op, name) or name in MEMORY):
             _arrays.used_on(arguments[name], address)
 
 
@@ -386,6 +388,26 @@ def _with_workspace(op: str, y: Any, workspace: Any, stream: Any, report: Any = 
         workspace = _arrays.workspace(y, size.value) if size.value else None
     _call(op, y, stream, y=y, workspace=workspace, report=report, **arguments)
     return y
+
+
+def rms_norm_backward(dy: Any, x: Any, weight: Any = None, rstd: Any = None, eps: float = 1e-5, weight_plus_one: bool = False,
+                      round_before_weight: bool = False, weight_grad: bool = True, *, out: Any = None, dw: Any = None,
+                      workspace: Any = None, stream: Any = None) -> tuple[Any, Any]:
+    """The gradients of x and of weight, for the gradient dy of rms_norm(x, weight, ...). rstd: of rms_norm with statistics, or
+    None. The second result is None without a weight, and if weight_grad is False."""
+    flags = _flags("rms_norm_backward", weight_plus_one=weight_plus_one, round_before_weight=round_before_weight)
+    dx = _result("rms_norm_backward", out, x)
+    is_wanted = _flag("rms_norm_backward", "weight_grad", weight_grad, 1) and weight is not None
+    dw = _result("rms_norm_backward", dw, weight) if is_wanted else None
+    tensors = {"dx": dx, "dw": dw, "dy": dy, "x": x, "weight": weight, "rstd": rstd}
+    if workspace is None and dw is not None:
+        size = ctypes.c_int64()
+        _call("rms_norm_backward_workspace_bytes", x, stream, bytes=size, **tensors)
+        workspace = _arrays.workspace(x, size.value) if size.value and not isinstance(x, Plan) else None
+        if isinstance(x, Plan):
+            return dx, dw
+    _call("rms_norm_backward", x, stream, eps=eps, flags=flags, workspace=workspace, **tensors)
+    return dx, dw
 
 
 def scatter_(y: Any, dim: int, index: Any, src: Any, deterministic: bool = False, *, workspace: Any = None, report: Any = None,

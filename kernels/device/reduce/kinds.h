@@ -217,8 +217,8 @@ HIPOPS_FN void store_result(const ReduceArgs& a, int64_t at, int64_t place) {
 template <class C>
 HIPOPS_FN void store_result(const ReduceArgs& a, int64_t at, C result) {
   const C v = result == C(0) ? C(0) : result;  // a zero is +0, in every order
-  if constexpr (sizeof(C) == sizeof(double)) return store_as<f64>(a, at, v);
-  else if (a.output == kOutputF32) store_as<f32>(a, at, v);
+  if (a.output == kOutputF32) store_as<f32>(a, at, v);
+  else if constexpr (sizeof(C) == sizeof(double)) store_as<f64>(a, at, v);
   else if (a.output == kOutputF16) store_as<f16>(a, at, v);
   else store_as<bf16>(a, at, v);
 }

@@ -80,6 +80,14 @@ struct RowColumns {
   int64_t step;      // strided: between two elements
 };
 
+// Sums over the rows of each column (column_sums.h). The rows are divided into chunks, RowStreams::per_block rows each.
+struct ColumnSums {
+  void* partial;   // each chunk's sums: `pitch` numbers for each of the op's sums. Null if the caller needs no sums
+  int64_t pitch;   // the columns, and more up to a multiple of 16 bytes
+  int64_t chunks;
+  int64_t rows_together;  // rows that a block computes at a time; a chunk has a multiple of them, except the last
+};
+
 // The constants of a norm.
 template <class C>
 struct NormTerms {
@@ -122,6 +130,13 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip, resident)              \
   X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip, 512)                   \
   X(op##_##T##_unaligned_stream, T, 256, 4, 256, unaligned, streamed, 512)             \
+  X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
+// For ops with column sums (column_sums.h).
+#define HIPOPS_SUMMED_ROW_KERNELS_OF(X, op, T)                                    \
+  X(op##_##T##_aligned_32x4, T, 32, 4, 128, aligned, on_chip, 512)                \
+  X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip, 512)              \
+  HIPOPS_SUMMED_ANY_ROW_KERNEL_OF(X, op, T)
+#define HIPOPS_SUMMED_ANY_ROW_KERNEL_OF(X, op, T)                                 \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
 // For f64: the unaligned kernels serve aligned rows, too.
 #define HIPOPS_ROW_KERNELS_OF_F64(X, op)                                              \

@@ -28,7 +28,16 @@
 //   kStoresInput               whether the last output gets the elements as they are. apply() leaves it alone
 //   kQuantizes                 whether outputs are of 8 bits: args.to and args.format name their type (float8.h). The
 //                              op has no packed kernels and no split rows.
-//   Extremes                   for rows whose results apply() would compute with lost digits (extreme_rows.h)
+//   Extremes                   for rows whose results apply() would compute with lost digits (extreme_rows.h).
+//
+// An op with kColumnsInPart has columns before the reduction, and sums of columns (column_sums.h). It differs in this:
+//
+//   kSums                      sums of each column.
+//   Part                       the result of part(). Part{} is neutral, and operator+ adds two.
+//   prepare_columns(args, column)   changes the columns of some elements. It follows flags.
+//   part(in, column)           reduces some elements of all inputs.
+//   finalize(args, part, given)     makes the constants of a row, from its kGiven numbers, too.
+//   apply(args, row, in, column, out, terms)   computes the results of some elements, and their terms of the sums.
 //
 // An op's flags are uniform branches outside of loops over elements. All lanes call the same reductions in one order.
 #pragma once
@@ -45,7 +54,7 @@ struct NoExtremes {
 // An op derives from this, and hides the members that differ.
 struct RowOp {
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0, kScalars = 0, kTyped = 0, kGiven = 0;
-  static constexpr bool kMaps = false, kStoresInput = false, kQuantizes = false;
+  static constexpr bool kMaps = false, kStoresInput = false, kQuantizes = false, kColumnsInPart = false;
   using Extremes = NoExtremes;
 };
 

@@ -3,8 +3,8 @@
     import hipops.torch
     y = torch.ops.hipops.rms_norm(x, weight, 1e-5)
 
-The ops launch on the current stream and read views in place. A result has the strides that PyTorch's own op gives. No op has a
-backward pass or a forward-mode derivative; an op raises if one is required. A refused argument raises a RuntimeError. Its text is
+The ops launch on the current stream and read views in place. A result has the strides that PyTorch's own op gives. Only rms_norm has
+a backward pass, and no op has a forward-mode derivative; an op raises if one is required. A refused argument raises a RuntimeError. Its text is
 the same for tensors with memory and without memory (meta tensors, and tensors of torch.compile).
 """
 
@@ -110,10 +110,19 @@ class HipopsOp(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, name: str, below: Callable[..., Any], *given: Any) -> Any:
         ctx.name = name
+        if name == "rms_norm":
+            _, x, weight, *ctx.rest = given + (None, 1e-5, False, False)[len(given) - 2:]
+            ctx.save_for_backward(x, weight)
         return below(*given)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
+        if ctx.name == "rms_norm":
+            x, weight = ctx.saved_tensors
+            needs_weight = weight is not None and ctx.needs_input_grad[4]
+            dx, dw = torch.ops.hipops.rms_norm_backward(*gradients, x, weight, None, *ctx.rest, needs_weight)
+            of_inputs = (None, None, None, dx, dw if needs_weight else None, None, None, None)
+            return of_inputs[:len(ctx.needs_input_grad)]
         raise NotImplementedError(_WITHOUT_BACKWARD.format(ctx.name))
 
 
@@ -145,9 +154,10 @@ def _register_autograd(name: str, is_in_place: bool) -> None:
 
 # ---- Ops
 
-def _define(name: str, arguments: str, returns: str, make: Callable[..., Any] | None) -> None:
+def _define(name: str, arguments: str, returns: str, make: Callable[..., Any] | None,
+            outputs: tuple[str, ...] = ("out", "residual_out")) -> None:
     """Defines torch.ops.hipops.NAME by the function of that name in _ops. `make` allocates the results, also without memory (meta). An op
-    without `make` works in place."""
+    without `make` works in place. A result that the function does not compute is the tensor of `make`."""
     _LIBRARY.define(f"{name}({arguments}) -> {returns}", tags=(torch.Tag.pt2_compliant_tag,))
     names = [argument.name for argument in getattr(torch.ops.hipops, name).default._schema.arguments]
     function = getattr(_ops, name)
@@ -156,7 +166,7 @@ def _define(name: str, arguments: str, returns: str, make: Callable[..., Any] | 
         results: dict[str, Any] = {}
         try:
             made = make(*given) if make else ()
-            results = dict(zip(("out", "scale" if name == "dynamic_quantize" else "residual_out"), made)) if isinstance(made, tuple) else {"out": made}
+            results = dict(zip(outputs, made)) if isinstance(made, tuple) else {"out": made}
         except Exception:  # the function below refuses bad arguments, and allocates the results itself
             pass
         try:
@@ -164,6 +174,8 @@ def _define(name: str, arguments: str, returns: str, make: Callable[..., Any] | 
         except (Error, TypeError, ValueError) as refused:
             _check(name, dict(zip(names, given)), True)
             raise RuntimeError(str(refused)) from refused
+        if isinstance(y, tuple):
+            y = tuple(made[i] if each is None else each for i, each in enumerate(y))
         return y if make else None
 
     def fake(*given: Any, **named: Any) -> Any:  # PyTorch also calls it if only some tensors are meta
@@ -224,6 +236,12 @@ def _sum_and_norm(x: torch.Tensor, residual: torch.Tensor, *rest: Any) -> tuple[
     return _normed(total), total
 
 
+def _gradients(dy: torch.Tensor, x: torch.Tensor, weight: torch.Tensor | None = None, rstd: torch.Tensor | None = None, eps: float = 1e-5,
+               weight_plus_one: bool = False, round_before_weight: bool = False, weight_grad: bool = True) -> tuple[torch.Tensor, torch.Tensor]:
+    """Without a gradient of the weight the second result has no elements."""
+    return x.new_empty(x.shape), x.new_empty(0) if weight is None or not weight_grad else weight.new_empty(weight.shape)
+
+
 def _gathered(x: torch.Tensor, dim: int, index: torch.Tensor) -> torch.Tensor:
     return x.new_empty(index.shape)
 
@@ -267,10 +285,9 @@ _define("fused_add_layer_norm",
         "Tensor x, Tensor residual, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool round_sum=False",
         "(Tensor, Tensor)", lambda x, residual, *rest: (x.new_empty(x.shape), _as_elementwise(residual, x)))
 _define("softmax", "Tensor x", "Tensor", _contiguous)
-_define("log_softmax", "Tensor x", "Tensor", _contiguous)
-_define("softmax_ext",
-        "Tensor x, Tensor? mask=None, Tensor? alibi_slopes=None, Tensor? sinks=None, float scale=1.0, bool masked_row_zero=False",
-        "Tensor", _contiguous)
+_define("rms_norm_backward",
+        f"Tensor dy, Tensor x, Tensor? weight=None, Tensor? rstd=None, float eps=1e-05, {_FLAGS}, bool weight_grad=True", "(Tensor, Tensor)",
+        _gradients, ("out", "dw"))
 _define("activation", "Tensor x, str kind, float alpha=1.0", "Tensor", lambda x, *rest: _as_elementwise(x))
 _define("activation_and_mul",
         'Tensor x, Tensor up, str kind="silu", float limit=0.0, float alpha=1.0, bool up_plus_one=False', "Tensor",
@@ -288,7 +305,7 @@ _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("static_quantize", "Tensor x, Tensor scale, ScalarType dtype", "Tensor", _quantized)
 _define("dynamic_quantize", "Tensor x, ScalarType dtype, int group=0, Tensor? scale_ub=None, bool fnuz_240=False", "(Tensor, Tensor)",
-        _dynamically_quantized)
+        _dynamically_quantized, ("out", "scale"))
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0

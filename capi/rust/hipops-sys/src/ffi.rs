@@ -168,6 +168,10 @@ api! {
     fn hipops_fused_add_rms_norm(y: *const hipops_tensor, residual_out: *const hipops_tensor, rstd: *const hipops_tensor, x: *const hipops_tensor, residual: *const hipops_tensor, weight: *const hipops_tensor, eps: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_fused_add_layer_norm` of hipops.h.
     fn hipops_fused_add_layer_norm(y: *const hipops_tensor, residual_out: *const hipops_tensor, mean: *const hipops_tensor, rstd: *const hipops_tensor, x: *const hipops_tensor, residual: *const hipops_tensor, weight: *const hipops_tensor, bias: *const hipops_tensor, eps: f64, flags: u32, stream: *mut c_void) -> hipops_status;
+    /// `hipops_rms_norm_backward` of hipops.h.
+    fn hipops_rms_norm_backward(dx: *const hipops_tensor, dw: *const hipops_tensor, dy: *const hipops_tensor, x: *const hipops_tensor, weight: *const hipops_tensor, rstd: *const hipops_tensor, eps: f64, flags: u32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_rms_norm_backward_workspace_bytes` of hipops.h.
+    fn hipops_rms_norm_backward_workspace_bytes(dx: *const hipops_tensor, dw: *const hipops_tensor, dy: *const hipops_tensor, x: *const hipops_tensor, weight: *const hipops_tensor, rstd: *const hipops_tensor, bytes: *mut i64) -> hipops_status;
     /// `hipops_softmax` of hipops.h.
     fn hipops_softmax(y: *const hipops_tensor, x: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_reduce` of hipops.h.

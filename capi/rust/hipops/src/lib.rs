@@ -711,6 +711,36 @@ pub fn reduce_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, reduction: Reductio
     call!(hipops_reduce_workspace_bytes(&y.view.raw, &x.raw, reduction as i32, dims, &mut bytes))?;
     Ok(bytes as usize)
 }
+/// `hipops_rms_norm_backward`: the workspace is for `dw`.
+#[allow(clippy::too_many_arguments)]
+pub fn rms_norm_backward(
+    dx: &ViewMut<'_>,
+    dw: Option<&ViewMut<'_>>,
+    dy: &View<'_>,
+    x: &View<'_>,
+    weight: Option<&View<'_>>,
+    rstd: Option<&View<'_>>,
+    eps: f64,
+    flags: u32,
+    workspace: Workspace<'_>,
+    stream: Stream,
+) -> Result<()> {
+    let (dw, weight, rstd, memory) = (raw_mut(dw), raw(weight), raw(rstd), workspace.data);
+    call!(hipops_rms_norm_backward(&dx.view.raw, dw, &dy.raw, &x.raw, weight, rstd, eps, flags, memory, workspace.bytes, stream.0))
+}
+/// The bytes of workspace for rms_norm_backward. (`hipops_rms_norm_backward_workspace_bytes`)
+pub fn rms_norm_backward_workspace_bytes(
+    dx: &ViewMut<'_>,
+    dw: Option<&ViewMut<'_>>,
+    dy: &View<'_>,
+    x: &View<'_>,
+    weight: Option<&View<'_>>,
+    rstd: Option<&View<'_>>,
+) -> Result<usize> {
+    let (dw, weight, rstd, mut bytes) = (raw_mut(dw), raw(weight), raw(rstd), 0);
+    call!(hipops_rms_norm_backward_workspace_bytes(&dx.view.raw, dw, &dy.raw, &x.raw, weight, rstd, &mut bytes))?;
+    Ok(bytes as usize)
+}
 /// `hipops_upsample_nearest1d`
 pub fn upsample_nearest1d(y: &ViewMut<'_>, x: &View<'_>, rule: Nearest, scale: f64, stream: Stream) -> Result<()> {
     call!(hipops_upsample_nearest1d(&y.view.raw, &x.raw, rule as i32, scale, stream.0))
