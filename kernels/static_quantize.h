@@ -16,8 +16,8 @@ struct StaticQuantizeArgs {
   const float* scale;
   Walk<4> walk;  // q, x, scale, and the column in the row: over vectors (wide) or elements (any)
   int64_t step;  // vectors or elements that the grid handles at a time
-  int64_t advance[4];  // wide: if `advances`, the next vector of a work-item is always this distance from the vector before it
-  int32_t advances;
+  int32_t advances;    // wide: whether a work-item's next vector is always `advance` elements from the vector before it
+  int64_t advance[4];
   int64_t apart;       // any: between the elements of a work-item
   int64_t cols;        // wide: of a row, which has no gaps in q and x, and at least one vector
   int64_t scale_step;  // wide: between the scales of neighbouring columns

@@ -20,8 +20,8 @@ namespace {
 using Args = StaticQuantizeArgs;
 constexpr int n = kQuantizeVector;
 
-// Past the end, the loads are repeated and ignored. A row's last vector begins earlier if it would be shorter: some elements
-// are computed twice. No branch: loads stay in flight over the stores.
+// Past the end, the loads are repeated and ignored. A row's last vector begins earlier if it would be shorter, so some
+// elements are computed twice. No branch: loads stay in flight over the stores.
 template <class T>
 HIPOPS_FN void quantize_wide(const Args& a) {
   load_walk_arguments(a.walk, a.q, a.x, a.scale, a.step, a.cols, a.x_access);

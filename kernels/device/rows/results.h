@@ -86,8 +86,11 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
     columns.read_edge(col, weight);
     results(a, row, element, weight, out);
 #pragma unroll
-    for (int i = 0; i < Op::kOutputs; ++i)
-      if (Op::kOutputs == 1 || rows.has_stream(Op::kInputs + i)) rows.template stream_of<Out>(Op::kInputs + i)[col] = narrow_results<Op, T>(a, out[i]).element[0];
+    for (int i = 0; i < Op::kOutputs; ++i) {
+      const int stream = Op::kInputs + i;
+      if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;
+      rows.template stream_of<Out>(stream)[col] = narrow_results<Op, T>(a, out[i]).element[0];
+    }
   };
   // AMD: the edge comes first. After the vectors' stores, the edge's weights would wait for the stores on gfx9.
   if constexpr (Rows::kHasEdges && has_unaligned_vectors) store_edge();
