@@ -48,7 +48,7 @@ struct IndexAddArgs {
   uint64_t reported;
   int64_t report_step;
   ScanArgs scan;
-  Walk<kIndexAddOperands> walk;  // over one row: vectors of `Length` elements; `merge`: elements
+  Walk<kIndexAddOperands> walk;  // over one row: vectors of `Length` elements
   int64_t grid;                  // blocks
   // x's first parts of kPrefetchBytes, which the first launch that sums prefetches (cache.h).
   uint32_t prefetched_parts;
@@ -63,7 +63,6 @@ struct IndexAddArgs {
 #define HIPOPS_INDEX_ADD_ALL(X, T)              \
   X(index_add_##T##_sum_wide, T, 16, sum)       \
   X(index_add_##T##_sum_any, T, 0, sum)         \
-  X(index_add_##T##_merge, T, 0, merge)         \
   X(index_add_##T##_scan_wide, T, 16, scan)     \
   X(index_add_##T##_scan_any, T, 0, scan)
 

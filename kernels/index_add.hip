@@ -4,7 +4,7 @@
 //   x      y's shape, except the index's length in dim; any strides
 //   index  1-D, any stride
 //   sums   in the order that hipops.h promises. f16 and bf16 are added in f32 and rounded once. Other types round each
-//          addition. No atomics; no bit depends on the variant or the grid.
+//          addition. No atomics on y; no bit depends on the variant or the grid.
 //   bytes  sizeof(element) * (x + 2 * rows that an index names): x is read, these rows are read and written
 //
 // A row is the part of y at one place of dim. Rows that no index names are not touched.
@@ -15,9 +15,9 @@
 //          that name its rows, by row. A group of lanes adds the sources of a row, in a part of the row. A row
 //          with many sources is added by all of the block: all of it loads, and a lane for each element adds.
 //   line   the same for scatter_add: each element of a row has a line of indices of its own.
-//   joined, sum, merge  with a workspace. `split` and `joined`, or `join`, sort the indices by row
+//   joined, sum  with a workspace. `split` and `joined`, or `join`, sort the indices by row
 //          (device/index/sorted_sources.h). `joined` sums rows of few sources. `sum` adds the other sources in chunks
-//          of 128, and `merge` adds the chunks' sums (device/index/segmented_sum.h).
+//          of 128, and then the chunks' sums (device/index/segmented_sum.h).
 //
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
@@ -334,16 +334,15 @@ HIPOPS_KERNEL(kSortBlock) index_add_join(HIPOPS_ARGS(IndexAddArgs) a) {
 }
 
 // The block and the sums of each mode.
-constexpr int joined_block = kJoinedBlock, sum_block = kSumBlock, merge_block = kMergeBlock, scan_block = kScanBlock,
+constexpr int joined_block = kJoinedBlock, sum_block = kSumBlock, scan_block = kScanBlock,
               line_block = kScanBlock, few_block = kFewBlock;
 template <class T, int Length> using joined_sums = JoinedSums<T, Length>;
 template <class T, int Length> using sum_sums = PortionSums<T, Length>;
-template <class T, int Length> using merge_sums = MergedSums<T, Length>;
 template <class T, int Length> using scan_sums = ScanSums<T, Length>;
 template <class T, int Length> using line_sums = ScanSums<T, Length, true>;
 template <class T, int Length> using few_sums = FewSums<T, Length>;
 // The blocks that a multiprocessor holds together: the compiler limits registers accordingly.
-[[maybe_unused]] constexpr int kResident_joined = 2, kResident_sum = 8, kResident_merge = 2, kResident_scan = 2,
+[[maybe_unused]] constexpr int kResident_joined = 2, kResident_sum = 8, kResident_scan = 2,
                                kResident_line = 2, kResident_few = 1;
 #define KERNEL(name, T, bytes, mode)                                                                     \
   HIPOPS_KERNEL(mode##_block, kResident_##mode) name(HIPOPS_ARGS(IndexAddArgs) a) {                      \

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMostBlocks = 1 << 22;  // of a launch
 
-enum Mode { few, scan, line, joined, sum, merge };
+enum Mode { few, scan, line, joined, sum };
 
 struct Variant {
   hipops_dtype dtype;
@@ -95,7 +95,6 @@ SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const SortPlan&
       plan.kernel = find_kernel(p.dtype, p.wide_row, sum);
       s.join = sort.may_sum ? find_kernel(p.dtype, p.wide_row, joined) : kJoin;
       if (s.join < 0) s.join = kJoin;
-      s.merge = find_kernel(p.dtype, false, merge);
       // There are kPortionsAUnit portions a compute unit, unless that makes a portion smaller or larger than it can be.
       const int64_t wanted = device.units * kPortionsAUnit;
       s.portion = std::clamp<int64_t>((sort.slices + wanted - 1) / wanted * kChunk, kChunk, kMostPortion);
@@ -104,11 +103,6 @@ SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const SortPlan&
       const int64_t digits = int64_t{1} << sort.pass[0].high_bits;
       s.joined_parts = row_parts(vectors, device.units * kJoinedBlocksAUnit / digits, device);
       s.sum_parts = s.join == kJoin ? row_parts(vectors, device.units * kSumBlocksAUnit / s.portions, device) : 1;
-      // `merge` has a wave for each slice. If slices are few, several blocks divide the parts of their rows.
-      s.merge_parts = (p.row_elements + device.wave_size - 1) / device.wave_size;
-      const int64_t blocks = (sort.slices * device.wave_size + kMergeBlock - 1) / kMergeBlock;
-      s.merge_row_blocks = std::clamp<int64_t>(device.units * kMergeBlocksAUnit / blocks, 1, s.merge_parts);
-      s.merge_grid = blocks * s.merge_row_blocks;
       break;
     }
   }
@@ -196,8 +190,8 @@ void set_parts(int64_t parts, IndexAddArgs* args) {
   args->segments.by_part_vectors = divisor_of(part);
 }
 
-// The first launch that sums begins early and prefetches x, because memory is mostly idle during the sort. The next
-// launches begin early, too, so that their blocks are on the device in time. Mostly they have nothing to do, but the
+// The first launch that sums begins early and prefetches x, because memory is mostly idle during the sort. After
+// `joined`, `sum` begins early, too, so that its blocks are on the device in time. Mostly it has nothing to do, but the
 // host cannot know it.
 hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
                             IndexAddArgs* args, void* stream) {
@@ -205,8 +199,7 @@ hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const S
   const SortPlan& sort = s.sort;
   place_sort(sort, workspace, args);
   args->segments.portion = static_cast<uint32_t>(s.portion);
-  args->segments.merge_parts = static_cast<uint32_t>(s.merge_parts);
-  args->segments.merge_row_blocks = static_cast<uint32_t>(s.merge_row_blocks);
+  set_parts(s.sum_parts, args);  // the split stores 0 to the counters of `sum`
   set_prefetched(*t.x, device.units * kAheadOfSums, args);
   for (int pass = 0; pass < sort.passes; ++pass) {
     set_pass(sort, pass, &args->sort);
@@ -221,11 +214,8 @@ hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const S
     if (hipops_status status = launch_on(device, kernel, blocks, block, args, stream, kernel != kJoin)) return status;
   }
   if (s.join != kJoin) args->prefetched_parts = 0;  // `joined` has prefetched them
-  const int64_t blocks = s.portions * s.sum_parts;
   set_parts(s.sum_parts, args);
-  if (hipops_status status = launch_on(device, plan.kernel, blocks, kSumBlock, args, stream, true)) return status;
-  args->walk = walk_of(row_layout(t));  // `merge` adds elements, not vectors
-  return launch_on(device, s.merge, s.merge_grid, kMergeBlock, args, stream, true);
+  return launch_on(device, plan.kernel, s.portions * s.sum_parts, kSumBlock, args, stream, true);
 }
 
 void set_tensors(const RowSums& t, int64_t index_step, hipops_index_report* report, IndexAddArgs* args) {

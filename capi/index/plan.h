@@ -53,10 +53,9 @@ struct SumsPlan {
   } scan;
   struct {
     SortPlan sort;
-    int join, merge;                  // kernels: of the last join (`joined` or `join`), and `merge`
+    int join;                         // the kernel of the last join: `joined` or `join`
     int64_t portion, portions;        // entries for a block of `sum`; the number of portions
     int64_t joined_parts, sum_parts;  // blocks of each launch that divide the vectors of the same rows
-    int64_t merge_parts, merge_row_blocks, merge_grid;  // see SegmentArgs; all blocks of `merge`
   } sorted;
 };
 SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const SortPlan& sort, const DeviceNumbers& device);

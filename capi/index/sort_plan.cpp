@@ -81,7 +81,9 @@ SortPlan plan_sort(const SumsProblem& p) {
   plan.split = reserve_bytes(&plan, entries * int64_t{sizeof(SortEntry)});
   plan.heads = reserve_bytes(&plan, entries * int64_t{sizeof(uint32_t)});
   plan.sorted = reserve_bytes(&plan, p.indices * int64_t{sizeof(SortEntry)});
-  plan.chunked = reserve_bytes(&plan, plan.slices * int64_t{sizeof(ChunkedRow)});
+  constexpr int64_t kLeastWave = 32;  // no part of a row has fewer vectors (row_parts in plan.cpp), but the last one
+  const int64_t most_parts = (p.row_elements + kLeastWave - 1) / kLeastWave;
+  plan.arrived = reserve_bytes(&plan, entries / kChunk * most_parts * int64_t{sizeof(uint64_t)});
   plan.sums = reserve_bytes(&plan, 2 * plan.slices * p.row_elements * sum_bytes);
   return plan;
 }
@@ -94,7 +96,7 @@ void place_sort(const SortPlan& plan, void* workspace, IndexAddArgs* args) {
   sort.split = reinterpret_cast<SortEntry*>(at + plan.split);
   sort.heads = reinterpret_cast<uint32_t*>(at + plan.heads);
   sort.sorted = reinterpret_cast<SortEntry*>(at + plan.sorted);
-  args->segments.chunked = reinterpret_cast<ChunkedRow*>(at + plan.chunked);
+  args->segments.arrived = reinterpret_cast<uint64_t*>(at + plan.arrived);
   args->segments.sums = at + plan.sums;
   args->segments.lanes_by_row = plan.lanes_by_row;
   sort.batch = static_cast<uint32_t>(plan.batch);

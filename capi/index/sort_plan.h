@@ -23,7 +23,7 @@ struct SortPlan {
   bool may_sum;              // blocks that join mostly have room for their entries, so they may sum them (`joined`)
   int64_t batch, blocks;     // indices for a block that splits; the number of blocks that split
   int64_t slices;            // see SegmentArgs
-  int64_t starts, split, heads, sorted, chunked, sums;  // where SortArgs' and SegmentArgs' parts are in the workspace
+  int64_t starts, split, heads, sorted, arrived, sums;  // where SortArgs' and SegmentArgs' parts are in the workspace
   int64_t bytes;                                        // of the workspace
 };
 

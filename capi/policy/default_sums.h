@@ -27,7 +27,6 @@ constexpr int64_t kNeighbourBytesOfLanes = 128;  // the same if lanes have neigh
 constexpr int64_t kSourcesByElement = 32;   // of a row, on average: from here on lanes have neighbouring elements of it
 constexpr int64_t kPortionsAUnit = 8;       // of entries, if there are enough
 constexpr int64_t kJoinedBlocksAUnit = 2, kSumBlocksAUnit = 16;  // up to these, blocks divide long rows
-constexpr int64_t kMergeBlocksAUnit = 4;    // that merge, unless slices need more
 constexpr int64_t kFewestOfShare = 128;     // indices in the rows of a block that scans, at least
 constexpr int kBlocksAfterRows = 16;        // a unit, of scatter_add's launches after whole rows may have been added
 

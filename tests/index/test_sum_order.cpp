@@ -220,9 +220,16 @@ TEST_CASE("sums by sorted indices have the order that hipops.h promises", "[sum_
   };
   Random random(11);
   const auto any = [&](int64_t rows) { return pick(random, 0, rows - 1); };
+  // Row 0 has 128 full chunks and one more source. The next row begins within 128 entries of this source.
+  const RowOf one_past_a_group = [kept = 0, before = int64_t{0}](int64_t i) mutable {
+    if (i < before) kept = 0;  // another tensor
+    before = i;
+    return kept++ <= 128 * 128 ? 0 : 1;
+  };
   const std::vector<Case> cases = {
       {3, 17000, 3, [](int64_t) { return 1; }},   // groups of chunks
-      {2, 280000, 1, [](int64_t) { return 0; }},  // more groups than a block has waves
+      {2, 128 * 128 * 128 + 999, 1, [](int64_t) { return 0; }},  // groups of groups
+      {2, 17600, 1, one_past_a_group},
       {64, 128 * 64, 2, [](int64_t i) { return i % 64; }},
       {50, 7000, 4, [&](int64_t i) { return i % 3 == 0 ? any(2) : i % 50; }},
       {3000, 9000, 2, [&](int64_t i) { return i % 4 == 0 ? 7 : i % 4 == 1 ? 2000 : any(3000); }},

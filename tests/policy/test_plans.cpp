@@ -149,8 +149,7 @@ void plan_sums(const PlanOptions& options, Random& random, Figures* figures) {
   const SumsPlan plan = resolve(choice, problem, plan_sort(problem), device);
   const auto& s = plan.sorted;
   figures->insert(figures->end(), {int64_t(choice.way), plan.kernel, plan.vector, plan.few.parts, plan.few.grid,
-                                   plan.scan.parts, plan.scan.lane_bits, s.join, s.portion, s.joined_parts, s.sum_parts,
-                                   s.merge_parts, s.merge_row_blocks, s.merge_grid});
+                                   plan.scan.parts, plan.scan.lane_bits, s.join, s.portion, s.joined_parts, s.sum_parts});
 }
 
 // Plans of each row op.

@@ -1,6 +1,11 @@
 // Relaxed atomic operations on global memory, among all work-items of the device. Each is one instruction if the target
-// has one. Otherwise, those on floats compare and swap in a loop. Only atomic_fetch_add and atomic_fetch_or return the value before: that
-// costs a trip back.
+// has one. Otherwise, those on floats compare and swap in a loop. Only atomic_fetch_add and atomic_fetch_or return the
+// value before: that costs a trip back.
+//
+// Blocks hand results to the block that is last to add to a counter. Each work-item stores its results, and calls
+// release_to_device(). After a barrier one work-item adds to the counter, and calls acquire_from_device(). After one more
+// barrier each calls acquire_from_block(). In the last block all work-items then see all results. They may overwrite
+// the bytes that other blocks have loaded.
 //
 // AMD's float atomics work on memory of the device (coarse-grained: memory of hipMalloc). On fine-grained memory, of
 // the host or of another device, the instructions of some generations do nothing. A compiler that does not know the
@@ -38,6 +43,12 @@ HIPOPS_FN void atomic_max(uint32_t* at, uint32_t v) {
 HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) {
   return __hip_atomic_fetch_add(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
+HIPOPS_FN uint64_t atomic_fetch_add(uint64_t* at, uint64_t v) {
+  return __hip_atomic_fetch_add(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+HIPOPS_FN void release_to_device() { __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent"); }
+HIPOPS_FN void acquire_from_device() { __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent"); }
+HIPOPS_FN void acquire_from_block() { __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup"); }
 
 // The builtins force the instruction: f32 from gfx90a (CDNA) and gfx11 (RDNA) on, f64 on CDNA alone.
 HIPOPS_FN void atomic_add(float* at, float v) {
@@ -108,6 +119,12 @@ HIPOPS_FN void atomic_min(uint64_t* at, uint64_t v) {
 }
 HIPOPS_FN void atomic_max(uint32_t* at, uint32_t v) { atomicMax(at, v); }
 HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) { return atomicAdd(at, v); }
+HIPOPS_FN uint64_t atomic_fetch_add(uint64_t* at, uint64_t v) {
+  return atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v));
+}
+HIPOPS_FN void release_to_device() { __threadfence(); }
+HIPOPS_FN void acquire_from_device() { __threadfence(); }
+HIPOPS_FN void acquire_from_block() {}
 HIPOPS_FN void atomic_add(float* at, float v) { atomicAdd(at, v); }
 HIPOPS_FN void atomic_add(double* at, double v) { atomicAdd(at, v); }
 HIPOPS_FN void atomic_add(f16* at, f16 v) { atomicAdd(reinterpret_cast<__half*>(at), bit_cast<__half>(v)); }
@@ -136,6 +153,11 @@ HIPOPS_FN void atomic_max(uint32_t* at, uint32_t v) {
   atomic_update<uint32_t>(at, [v](uint32_t seen) { return v > seen ? v : seen; });
 }
 HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) { return __atomic_fetch_add(at, v, __ATOMIC_RELAXED); }
+// ThreadSanitizer knows no fences. A block runs in one thread, so an ordered addition is enough.
+HIPOPS_FN uint64_t atomic_fetch_add(uint64_t* at, uint64_t v) { return __atomic_fetch_add(at, v, __ATOMIC_ACQ_REL); }
+HIPOPS_FN void release_to_device() {}
+HIPOPS_FN void acquire_from_device() {}
+HIPOPS_FN void acquire_from_block() {}
 HIPOPS_FN void atomic_add(float* at, float v) { atomic_update<uint32_t>(at, [v](float seen) { return seen + v; }); }
 HIPOPS_FN void atomic_add(double* at, double v) { atomic_update<uint64_t>(at, [v](double seen) { return seen + v; }); }
 HIPOPS_FN void atomic_add(f16* at, f16 v) {

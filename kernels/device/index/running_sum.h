@@ -89,7 +89,7 @@ class RunningSum {
   }
 
   // Sums a chunk. y's vector is the first load in flight. A chunk that is not its row's first starts from +0, and drops
-  // y's vector. (Only `merge`, a later launch, stores the y of a row with several chunks.)
+  // y's vector. (The y of a row with several chunks is stored after all of its chunks have been summed.)
   template <int Flight, class Sources>
   HIPOPS_METHOD void sum_chunk(const T* y, bool is_first, const T* x, int64_t step, const Sources& source,
                                uint32_t count) {

@@ -3,13 +3,13 @@
 //           several chunks to `sum`, which alone stores chunk sums.
 //   sum     For the other entries: A block sums the chunks that begin in its portion. All portions have one size, so
 //           the work is balanced for any indices. The sums of a row with several chunks go to the workspace.
-//   merge   A wave adds the chunk sums of a row, in groups of kChunk. If a row has more than one group, its block adds
-//           it: each wave a group, and the first wave the sums of the groups.
+//           The block that stores the last chunk sum of a group of kChunk adds the group. The block that adds the
+//           last group of a row adds the row's groups.
 #pragma once
 
-#include "device/index/chunk_sums.h"
 #include "device/index/running_sum.h"
 #include "device/index/sorted_sources.h"
+#include "device/core/atomic.h"
 #include "device/core/divide.h"
 #include "device/core/strided.h"
 
@@ -47,7 +47,7 @@ class SegmentSums {
   // The caller needs a barrier between begin() and add_rows() or add().
   HIPOPS_METHOD void begin() const {
     if (thread_index() < kCounts) counts_[thread_index()] = 0;
-    if (thread_index() < kMostSlices) chunked_[thread_index()] = 0;
+    if (thread_index() < kSlots) chunks_[thread_index()] = 0;
   }
 
   // Adds rows of one chunk each: row i, of `rows`, has the entries from start_of[i] on, among `entries` entries. Rows
@@ -81,17 +81,36 @@ class SegmentSums {
     add_chunks();
   }
 
-  // Stores the rows with several chunks whose last chunk begins in the portion.
-  HIPOPS_METHOD void store_chunked(uint32_t portion) const {
-    const uint32_t i = thread_index();
-    if (i * kChunk >= portion) return;
-    const uint64_t chunked = chunked_[i];
-    a.segments.chunked[first_ / kChunk + i] = {uint32_t(chunked), uint32_t(chunked >> 32)};
+  // Adds the chunk sums of rows with several chunks: first in groups of kChunk, and then the groups. A block adds those
+  // whose last sum it has stored, so no block waits for another.
+  HIPOPS_METHOD void add_chunk_sums(uint32_t part) const {
+    const uint32_t own = lane_index() % kSlots;
+#pragma unroll 1
+    for (uint32_t stride = 1; stride <= kChunk; stride *= kChunk) {
+      if (ballot(chunks_[own] > kChunk) == 0) return;
+      release_to_device();
+      barrier();
+      if (thread_index() < kSlots) {
+        chunks_[own] = chunks_[own] > kChunk ? arrive(own, part, stride) : 0;
+        acquire_from_device();
+      }
+      barrier();
+      acquire_from_block();
+      const SegmentArgs& g = a.segments;
+#pragma unroll 1
+      for (uint32_t i = thread_index(); i < kSlots * Length * g.part_vectors; i += Block) {
+        const uint32_t slot = divide(i / Length, g.by_part_vectors);
+        const uint32_t vector = first_vector_ + i / Length - slot * g.part_vectors;
+        if (chunks_[slot] != 0 && vector < a.walk.count) add_groups(slot, vector, i % Length, stride);
+      }
+    }
   }
 
  private:
   enum { kChunks, kClaimed, kCounts };  // of counts_: listed chunks, claimed vectors
-  static constexpr uint32_t kMostSlices = kMostPortion / kChunk;
+  static constexpr uint32_t kSlots = 2 * kMostPortion / kChunk;
+  static constexpr int kSumsInFlight = 8;
+  using Sum = typename Summed<T>::Sum;
   static constexpr uint32_t kFewSources = 2;
 
   // A chunk in one word.
@@ -122,7 +141,7 @@ class SegmentSums {
     return first + uint32_t(count_bits(all & lanes_below()));
   }
 
-  // Lists the chunks that begin in the portion, in any order, and the rows whose last chunk of several is among them.
+  // Lists the chunks that begin in the portion, in any order.
   HIPOPS_METHOD void list_chunks(uint32_t portion, uint32_t rank) const {
 #pragma unroll 1
     for (uint32_t wave = wave_index() * wave_size; wave < portion; wave += Block) {
@@ -143,8 +162,11 @@ class SegmentSums {
         const uint32_t at = lead_ + place, sources = sources_from(at);
         const bool is_last = sources < kChunk || at + kChunk >= loaded_ || key(at + kChunk) != own;
         chunk_[to] = Chunk::of(place, sources, number == 0, is_last).packed;
+        if (number != 0 || !is_last) {
+          chunked_[slot_of(place, is_last)] = uint64_t(number) << 32 | row_of(a.sort, own);
+          chunks_[slot_of(place, is_last)] = UINT32_MAX;
+        }
         ++number;
-        if (is_last && number > 1) chunked_[place / kChunk] = uint64_t(number) << 32 | row_of(a.sort, own);
         place += kChunk;
         has_chunk = !is_last && place < portion;
         if (has_chunk) to = counts_.fetch_add(kChunks, 1);
@@ -202,8 +224,71 @@ class SegmentSums {
     else sum.template sum_chunk<Flight>(y, chunk.is_first(), x, a.x_step, sources, chunk.sources());
     if (chunk.is_first() && chunk.is_last()) return sum.store(y);
     const int64_t slot = slot_of(first_ + chunk.place(), chunk.is_last());
-    sum.store_sums(static_cast<typename Summed<T>::Sum*>(a.segments.sums) +
-                   (slot * a.walk.count + vector) * Length);
+    sum.store_sums(static_cast<Sum*>(a.segments.sums) + (slot * a.walk.count + vector) * Length);
+  }
+
+  // Counts the slot's chunk in its group or, if stride is kChunk, its group in the row. The counter's upper half becomes
+  // the least number of chunks that the row can have. The last to count gets this number, and the others get 0.
+  HIPOPS_METHOD uint32_t arrive(uint32_t slot, uint32_t part, uint32_t stride) const {
+    const SegmentArgs& g = a.segments;
+    const uint32_t number = uint32_t(uint64_t(chunked_[slot]) >> 32), group = number - number % kChunk;
+    const bool is_last = slot % 2 != 0;
+    uint32_t slice = first_ / kChunk + slot / 2 - number, count = 1, known = 0, begin = 0, most = UINT32_MAX;
+    if (stride == 1) {
+      // No counter: another row's first chunk may begin in the slice of a row's last chunk.
+      if (is_last && number == group) return number + 1;
+      slice += group;
+      begin = group;
+      most = kChunk;
+      if (is_last || number % kChunk == kChunk - 1) known = number + 1 + uint32_t(!is_last);
+    } else {
+      slice += 1;  // a row of several groups has a second chunk
+      const uint32_t chunks = chunks_[slot];
+      const bool is_last_group = chunks - group <= kChunk;
+      count = is_last_group ? chunks - group : kChunk;
+      if (is_last_group) known = chunks;
+    }
+    const uint64_t own = uint64_t(known) << 32 | count;
+    const uint64_t now = atomic_fetch_add(g.arrived + int64_t(slice) * g.row_parts + part, own) + own;
+    const uint32_t chunks = uint32_t(now >> 32), all = chunks - begin < most ? chunks - begin : most;
+    return uint32_t(now) == all ? chunks : 0;
+  }
+
+  // Adds the chunk sums of the slot's group or, if stride is kChunk, the sums of all groups of its row, level by level.
+  HIPOPS_METHOD void add_groups(uint32_t slot, uint32_t vector, uint32_t element, uint32_t stride) const {
+    const uint64_t chunked = chunked_[slot];
+    const uint32_t number = uint32_t(chunked >> 32), chunks = chunks_[slot];
+    const uint32_t begin = stride == 1 ? number - number % kChunk : 0;
+    const uint32_t end = stride == 1 && chunks - begin > kChunk ? begin + kChunk : chunks;
+    const uint32_t slice = first_ / kChunk + slot / 2 - number;  // of the row's first chunk
+    Sum* const sums = static_cast<Sum*>(a.segments.sums) + int64_t(vector) * Length + element;
+    const auto sum_of = [&](uint32_t chunk) -> Sum& {
+      return sums[slot_of((slice + chunk) * kChunk, chunk + 1 == chunks) * a.walk.count * Length];
+    };
+    Sum sum = 0;
+    for (uint32_t step = stride; step == stride || step < end - begin; step *= kChunk) {
+#pragma unroll 1
+      for (uint32_t group = begin; group < end; group += step * kChunk) {
+        const uint32_t left = (end - group + step - 1) / step, count = left < kChunk ? left : kChunk;
+#pragma unroll 1
+        for (uint32_t first = 0; first < count; first += kSumsInFlight) {
+          Sum v[kSumsInFlight];
+#pragma unroll
+          for (int n = 0; n < kSumsInFlight; ++n)
+            v[n] = sum_of(group + (first + n < count ? first + n : count - 1) * step);
+#pragma unroll
+          for (int n = 0; n < kSumsInFlight; ++n) {
+            const Sum with = first + n == 0 ? v[n] : sum + v[n];
+            sum = first + n < count ? with : sum;
+          }
+        }
+        sum_of(group) = sum;
+      }
+    }
+    if (stride == 1 && chunks > kChunk) return;
+    const Offsets<kIndexAddOperands> at = locate_in_loop(a.walk, vector);
+    T* const y = static_cast<T*>(a.y) + at.of[kIndexAddY] + element;
+    y[int64_t(uint32_t(chunked)) * a.y_step] = Summed<T>::rounded(sum);
   }
 
   const IndexAddArgs& a;
@@ -211,8 +296,10 @@ class SegmentSums {
   const Shared<uint32_t> chunk_;
   const uint32_t first_vector_;  // of the part
   uint32_t lead_, loaded_, first_;
-  // For each slice: chunks << 32 | row.
-  Shared<uint64_t> chunked_ = shared_member<SegmentSums, uint64_t, kMostSlices>();
+  // For each slot of the portion: the chunk's number in its row << 32 | the row.
+  Shared<uint64_t> chunked_ = shared_member<SegmentSums, uint64_t, kSlots>();
+  // The least number of chunks that this row can have, or 0 if the block has nothing to add for it.
+  Shared<uint32_t> chunks_ = shared_member<SegmentSums, uint32_t, kSlots>();
   Shared<uint32_t> counts_ = shared_member<SegmentSums, uint32_t, kCounts>();
 };
 
@@ -282,7 +369,7 @@ class PortionSums {
     sums.begin();
     barrier();
     sums.add(lead, portion, loaded, first, sources_before(entry, lead, first));
-    if (part == 0) sums.store_chunked(portion);
+    sums.add_chunk_sums(part);
   }
 
  private:
@@ -298,111 +385,6 @@ class PortionSums {
     for (uint32_t step = kChunk / 2; step != 0; step /= 2)
       if (sources + step <= lead && key(lead - sources - step) == own) sources += step;
     return sources;
-  }
-
-  const IndexAddArgs& a;
-};
-
-// The walk is over the elements of a row. A wave has a slice and a part of its row, an element for each lane.
-template <class T, int>
-class MergedSums {
- public:
-  explicit HIPOPS_METHOD MergedSums(const IndexAddArgs& args) : a(args) {}
-
-  HIPOPS_METHOD void add() const {
-    const SegmentArgs& g = a.segments;
-    load_walk_arguments(a.walk, a.sort.entries, a.sort.rows_differ, g.merge_parts, g.merge_row_blocks, g.chunked,
-                        g.sums, a.y, a.y_step);
-    if (is_stopped(a.sort)) return;
-    const uint32_t slices = (*a.sort.entries + kChunk - 1) / kChunk;
-    const uint32_t first = block_index() / g.merge_row_blocks * kWaves;
-    if (first >= slices) return;
-    const uint32_t last = slices - first < kWaves ? slices - first - 1 : kWaves - 1, lane = lane_index() % kWaves;
-    const ChunkedRow of_lane = g.chunked[first + (lane < last ? lane : last)];
-    const ChunkedRow of_wave = g.chunked[first + (wave_index() < last ? wave_index() : last)];
-    LaneMask many = ballot(lane_index() <= last && of_lane.chunks > kChunk);
-    for (; many != 0; many &= many - 1) merge_many(first + uint32_t(first_bit(many)));
-    if (wave_index() > last || of_wave.chunks == 0 || of_wave.chunks > kChunk) return;
-    const uint32_t row = uniform(of_wave.row), chunks = uniform(of_wave.chunks);
-    for_each_part([&](uint32_t part) {
-      const uint32_t i = part * wave_size + lane_index();
-      if (i >= a.walk.count) return;
-      store(row, i, group_sum(first + wave_index(), chunks, 0, i));
-    });
-  }
-
- private:
-  using Sum = typename Summed<T>::Sum;
-  static constexpr uint32_t kWaves = kMergeBlock / wave_size;
-  static constexpr int kFlight = 8;
-
-  template <class F>
-  HIPOPS_METHOD void for_each_part(F f) const {
-    const SegmentArgs& g = a.segments;
-    const uint32_t blocks = g.merge_row_blocks;
-#pragma unroll 1
-    for (uint32_t part = block_index() % blocks; part < g.merge_parts; part += blocks) f(part);
-  }
-
-  HIPOPS_METHOD void store(uint32_t row, uint32_t i, Sum sum) const {
-    const Offsets<kIndexAddOperands> at = locate_in_loop(a.walk, int64_t(i));
-    static_cast<T*>(a.y)[int64_t(row) * a.y_step + at.of[kIndexAddY]] = Summed<T>::rounded(sum);
-  }
-
-  // The sum of the group of chunks from `begin` on. The row's last chunk begins in slice `last_slice`, and its other
-  // chunks in the slices before it, one in each.
-  HIPOPS_METHOD Sum group_sum(uint32_t last_slice, uint32_t chunks, uint32_t begin, uint32_t i) const {
-    const Sum* sums = static_cast<const Sum*>(a.segments.sums) + i;
-    const uint32_t count = chunks - begin < kChunk ? chunks - begin : kChunk;
-    Sum sum = 0;
-#pragma unroll 1
-    for (uint32_t first = 0; first < count; first += kFlight) {
-      Sum v[kFlight];
-#pragma unroll
-      for (int n = 0; n < kFlight; ++n) {
-        const uint32_t chunk = begin + (first + n < count ? first + n : count - 1);
-        const uint32_t slot = slot_of((last_slice - (chunks - 1 - chunk)) * kChunk, chunk + 1 == chunks);
-        v[n] = sums[slot * a.walk.count];
-      }
-#pragma unroll
-      for (int n = 0; n < kFlight; ++n) {
-        const Sum with = first + n == 0 ? v[n] : sum + v[n];
-        sum = first + n < count ? with : sum;
-      }
-    }
-    return sum;
-  }
-
-  // A lane's sums of each level.
-  struct Levels {
-    Shared<Sum> all;
-    HIPOPS_METHOD auto operator[](int level) const -> decltype(all[0]) { return all[level * wave_size + lane_index()]; }
-  };
-
-  // Merges a row with more than one group of chunks: more than 16384 sources. All work-items of the block call it.
-  HIPOPS_METHOD void merge_many(uint32_t last_slice) const {
-    HIPOPS_SHARED(Sum, of_wave, kMergeBlock);
-    HIPOPS_SHARED(Sum, of_level, kChunkLevels * wave_size);
-    const ChunkedRow row = a.segments.chunked[last_slice];
-    const uint32_t chunks = uniform(row.chunks), groups = (chunks + kChunk - 1) / kChunk;
-    for_each_part([&](uint32_t part) {
-      const uint32_t i = part * wave_size + lane_index();
-      const bool is_live = i < a.walk.count;
-#pragma unroll 1
-      for (uint32_t first = 0; first < groups; first += kWaves) {
-        const uint32_t own = first + wave_index();
-        if (is_live && own < groups) of_wave[thread_index()] = group_sum(last_slice, chunks, own * kChunk, i);
-        barrier();
-        if (wave_index() == 0 && is_live) {
-          for (uint32_t group = first; group < groups && group < first + kWaves; ++group) {
-            const Sum sum = of_wave[(group - first) * wave_size + lane_index()];
-            if (group + 1 < groups) push_sum(Levels{of_level}, sum, group);
-            else store(row.row, i, sum_with_chunks(Levels{of_level}, sum, group));
-          }
-        }
-        barrier();
-      }
-    });
   }
 
   const IndexAddArgs& a;

@@ -48,16 +48,10 @@ struct SortArgs {
 // A sum's order, which hipops.h defines: sources of a chunk, and chunk sums of a group.
 constexpr uint32_t kChunk = 128;
 
-constexpr int kSumBlock = 128, kMergeBlock = 512;  // work-items of a block
+constexpr int kSumBlock = 128;  // work-items of a block
 constexpr uint32_t kMostPortion = 1024;  // entries whose chunks a block of `sum` sums
 constexpr int kMostChunks = kSortBatch;  // that a block sums: a chunk can have one entry
 constexpr int64_t kMostPartVectors = INT32_MAX / kMostChunks;  // 31 bits number the vectors of all chunks
-
-// For a slice: the row with several chunks whose last chunk begins in the slice, and its number of chunks, or 0 without
-// a row. A slice has at most one, because the last chunks of two rows with several chunks begin more than kChunk apart.
-struct alignas(8) ChunkedRow {
-  uint32_t row, chunks;
-};
 
 // Sorted entries are cut into slices of kChunk entries. A row's chunks begin in neighbouring slices, so slices number
 // the chunk sums.
@@ -68,10 +62,10 @@ struct SegmentArgs {
   // 1: neighbouring lanes sum neighbouring rows, which are closer to each other in memory than the elements of a row.
   uint32_t lanes_by_row;
   Divisor by_part_vectors;
-  uint32_t merge_parts;       // `merge`: of a row; a part is an element for each lane of a wave
-  uint32_t merge_row_blocks;  // `merge`: blocks that divide the parts of the same rows
-  ChunkedRow* chunked;        // one for each slice
-  void* sums;                 // [2 * slices][elements of a row]: the chunk sums of rows with several chunks
+  // [slices][row_parts of `sum`]: counters of a row with several chunks. The slice of a group's first chunk has the
+  // counter of the group's chunks. The slice of the row's second chunk has the counter of the chunks of whole groups.
+  uint64_t* arrived;
+  void* sums;  // [2 * slices][elements of a row]: the chunk sums of rows with several chunks
 };
 
 }  // namespace hipops
