@@ -32,7 +32,9 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* residual_out, c
           {{kName, "mean", mean}, {kName, "rstd", rstd}},
           {{kName, "x", x}, {kName, "y", y}, {kName, "residual", residual}, of_out, of_weight, of_bias}))
     return status;
-  if (hipops_status status = check_flags(kName, flags, HIPOPS_ROUND_SUM, "HIPOPS_ROUND_SUM (0x2)")) return status;
+  if (hipops_status status = check_flags(kName, flags, HIPOPS_ROUND_SUM | HIPOPS_BATCH_INVARIANT,
+                                         "HIPOPS_ROUND_SUM (0x2) and HIPOPS_BATCH_INVARIANT (0x10)"))
+    return status;
   return check_eps(kName, eps, *x);
 }
 
@@ -58,6 +60,6 @@ hipops_status hipops_fused_add_layer_norm(const hipops_tensor* y, const hipops_t
   args.flags = static_cast<int32_t>(flags);
   args.terms = norm_terms<float>(eps, x->shape[x->rank - 1]);
   const RowProblem problem = describe_rows({x, residual, y, residual_out, mean, rstd}, 2, args.columns, 2,
-                                           some ? dtype_bytes(some->dtype) : 0, &args.rows);
+                                           some ? dtype_bytes(some->dtype) : 0, &args.rows, flags);
   return launch_rows(op_fused_add_layer_norm, problem, &args.rows, &args, sizeof args, stream);
 }

@@ -16,7 +16,8 @@ constexpr const char* kKernels[] = {HIPOPS_FUSED_ADD_RMS_NORM_KERNELS(HIPOPS_KER
 constexpr RowKernel kList[] = {HIPOPS_FUSED_ADD_RMS_NORM_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
 constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
 
-constexpr uint32_t kFlags = HIPOPS_ROUND_SUM | HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT;
+constexpr uint32_t kFlags =
+    HIPOPS_ROUND_SUM | HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT | HIPOPS_BATCH_INVARIANT;
 static_assert(HIPOPS_ROUND_SUM == round_sum && HIPOPS_WEIGHT_PLUS_ONE == weight_plus_one &&
                   HIPOPS_ROUND_BEFORE_WEIGHT == round_before_weight,
               "the kernel uses the same values of flags");
@@ -29,8 +30,8 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* residual_out, c
   if (hipops_status status = check_weights(kName, "weight", weight, *x, *y)) return status;
   if (hipops_status status = check_apart({kName, "residual_out", residual_out}, {kName, "weight", weight})) return status;
   if (hipops_status status = check_flags(kName, flags, kFlags,
-                                         "HIPOPS_ROUND_SUM (0x2), HIPOPS_WEIGHT_PLUS_ONE (0x4) and "
-                                         "HIPOPS_ROUND_BEFORE_WEIGHT (0x8)"))
+                                         "HIPOPS_ROUND_SUM (0x2), HIPOPS_WEIGHT_PLUS_ONE (0x4), "
+                                         "HIPOPS_ROUND_BEFORE_WEIGHT (0x8) and HIPOPS_BATCH_INVARIANT (0x10)"))
     return status;
   if (hipops_status status = check_row_scalars({{kName, "rstd", rstd}}, {of_x, of_y, of_residual, {kName, "weight", weight},
                                                                         {kName, "residual_out", residual_out}}))
@@ -57,6 +58,7 @@ hipops_status hipops_fused_add_rms_norm(const hipops_tensor* y, const hipops_ten
   args.flags = static_cast<int32_t>(flags);
   args.terms = norm_terms<float>(eps, x->shape[x->rank - 1]);
   const RowProblem problem =
-      describe_rows({x, residual, y, residual_out, rstd}, 2, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows);
+      describe_rows({x, residual, y, residual_out, rstd}, 2, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0,
+                    &args.rows, flags);
   return launch_rows(op_fused_add_rms_norm, problem, &args.rows, &args, sizeof args, stream);
 }

@@ -17,7 +17,7 @@ constexpr RowKernel kList[] = {HIPOPS_LAYER_NORM_KERNELS(HIPOPS_ROW_KERNEL_ENTRY
 constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
 
 hipops_status check(const hipops_tensor* y, const hipops_tensor* mean, const hipops_tensor* rstd, const hipops_tensor* x,
-                    const hipops_tensor* weight, const hipops_tensor* bias, double eps) {
+                    const hipops_tensor* weight, const hipops_tensor* bias, double eps, uint32_t flags) {
   const Argument of_y{kName, "y", y}, of_x{kName, "x", x}, of_weight{kName, "weight", weight}, of_bias{kName, "bias", bias};
   if (hipops_status status = check_rows(kName, y, x)) return status;
   if (hipops_status status = check_weights(kName, "weight", weight, *x, *y)) return status;
@@ -27,6 +27,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* mean, const hip
   if (hipops_status status =
           check_row_scalars({{kName, "mean", mean}, {kName, "rstd", rstd}}, {of_x, of_y, of_weight, of_bias}))
     return status;
+  if (hipops_status status = check_flags(kName, flags)) return status;
   return check_eps(kName, eps, *x);
 }
 
@@ -38,9 +39,9 @@ Op op_layer_norm = {kName, kKernels, kRows.count, supports_floats, most_shared<k
 
 hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* mean, const hipops_tensor* rstd,
                                 const hipops_tensor* x, const hipops_tensor* weight, const hipops_tensor* bias, double eps,
-                                void* stream) {
+                                uint32_t flags, void* stream) {
   using namespace hipops;
-  if (hipops_status status = check(y, mean, rstd, x, weight, bias, eps)) return status;
+  if (hipops_status status = check(y, mean, rstd, x, weight, bias, eps, flags)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   const int64_t cols = x->shape[x->rank - 1];
@@ -52,6 +53,6 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* mea
   if (x->dtype == HIPOPS_F64) args.terms_in_f64 = norm_terms<double>(eps, cols);
   else args.terms = norm_terms<float>(eps, cols);
   const RowProblem problem =
-      describe_rows({x, y, mean, rstd}, 1, args.columns, 2, some ? dtype_bytes(some->dtype) : 0, &args.rows);
+      describe_rows({x, y, mean, rstd}, 1, args.columns, 2, some ? dtype_bytes(some->dtype) : 0, &args.rows, flags);
   return launch_rows(op_layer_norm, problem, &args.rows, &args, sizeof args, stream);
 }

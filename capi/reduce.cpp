@@ -5,6 +5,7 @@
 #include "index/indices.h"
 #include "kernel_names.h"
 #include "reduce/plan.h"
+#include "rows/checks.h"
 #include "tensor/error.h"
 #include "tensor/tensor.h"
 
@@ -73,7 +74,8 @@ hipops_status check_elements(const Tensors& t) {
 }
 
 // The checks that use no address. hipops_reduce_workspace_bytes makes them, too.
-hipops_status check(Tensors* t) {
+hipops_status check(Tensors* t, uint32_t flags) {
+  if (hipops_status status = check_flags("reduce", flags)) return status;
   if (hipops_status status = check_output(t->y_argument())) return status;
   if (hipops_status status = check_tensor(t->x_argument())) return status;
   if (hipops_status status = check_float(t->x_argument())) return status;
@@ -96,10 +98,10 @@ Op op_reduce = {"reduce", kKernels, kKernelCount, supports};
 }  // namespace hipops
 
 hipops_status hipops_reduce(const hipops_tensor* y, const hipops_tensor* x, hipops_reduction reduction, uint32_t dims,
-                            void* workspace, int64_t workspace_bytes, void* stream) {
+                            uint32_t flags, void* workspace, int64_t workspace_bytes, void* stream) {
   using namespace hipops;
-  Tensors t{{y, x, dims, reduction, {}}};
-  if (hipops_status status = check(&t)) return status;
+  Tensors t{{y, x, dims, reduction, (flags & HIPOPS_BATCH_INVARIANT) != 0, {}}};
+  if (hipops_status status = check(&t, flags)) return status;
   if (hipops_status status = check_overlap(t.y_argument(), t.x_argument(), false)) return status;
   const int64_t needed = reduce_workspace_bytes(t);
   const auto tensors = {t.y_argument(), t.x_argument()};
@@ -120,11 +122,11 @@ hipops_status hipops_reduce(const hipops_tensor* y, const hipops_tensor* x, hipo
 }
 
 hipops_status hipops_reduce_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, hipops_reduction reduction,
-                                            uint32_t dims, int64_t* bytes) {
+                                            uint32_t dims, uint32_t flags, int64_t* bytes) {
   using namespace hipops;
   hipops_tensor copy[2];
-  Tensors t{{without_data(y, &copy[0]), without_data(x, &copy[1]), dims, reduction, {}}};
-  if (hipops_status status = check(&t)) return status;
+  Tensors t{{without_data(y, &copy[0]), without_data(x, &copy[1]), dims, reduction, (flags & HIPOPS_BATCH_INVARIANT) != 0, {}}};
+  if (hipops_status status = check(&t, flags)) return status;
   if (hipops_status status = check_bytes("reduce", bytes)) return status;
   *bytes = reduce_workspace_bytes(t);
   return HIPOPS_SUCCESS;

@@ -22,8 +22,9 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* rstd, const hip
                     double eps, uint32_t flags) {
   if (hipops_status status = check_rows(kName, y, x)) return status;
   if (hipops_status status = check_weights(kName, "weight", weight, *x, *y)) return status;
-  if (hipops_status status = check_flags(kName, flags, HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT,
-                                         "HIPOPS_WEIGHT_PLUS_ONE (0x4) and HIPOPS_ROUND_BEFORE_WEIGHT (0x8)"))
+  if (hipops_status status = check_flags(
+          kName, flags, HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT | HIPOPS_BATCH_INVARIANT,
+          "HIPOPS_WEIGHT_PLUS_ONE (0x4), HIPOPS_ROUND_BEFORE_WEIGHT (0x8) and HIPOPS_BATCH_INVARIANT (0x10)"))
     return status;
   if (hipops_status status = check_row_scalars({{kName, "rstd", rstd}}, {{kName, "x", x}, {kName, "y", y}, {kName, "weight", weight}}))
     return status;
@@ -50,6 +51,6 @@ hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* rstd,
   if (x->dtype == HIPOPS_F64) args.terms_in_f64 = norm_terms<double>(eps, cols);
   else args.terms = norm_terms<float>(eps, cols);
   const RowProblem problem =
-      describe_rows({x, y, rstd}, 1, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows);
+      describe_rows({x, y, rstd}, 1, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows, flags);
   return launch_rows(op_rms_norm, problem, &args.rows, &args, sizeof args, stream);
 }

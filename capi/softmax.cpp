@@ -22,12 +22,13 @@ Op op_softmax = {"softmax", kKernels, kRows.count, supports, most_shared<kRows>,
 
 }  // namespace hipops
 
-hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream) {
+hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, uint32_t flags, void* stream) {
   using namespace hipops;
   if (hipops_status status = check_rows("softmax", y, x)) return status;
+  if (hipops_status status = check_flags("softmax", flags)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   SoftmaxArgs args{};
-  const RowProblem problem = describe_rows({x, y}, 1, args.columns, 0, 0, &args.rows);
+  const RowProblem problem = describe_rows({x, y}, 1, args.columns, 0, 0, &args.rows, flags);
   return launch_rows(op_softmax, problem, &args.rows, &args, sizeof args, stream);
 }

@@ -57,7 +57,7 @@ void repeat(CaseRun* run, const Case& test, const Streams& streams, int runs) {
 
 bool is_deterministic(const Case& test) {
   const auto flags = test.params.find("flags");
-  const bool scatters = flags != test.params.end() && test.params.count(kWorkspaceParam) != 0;  // unlike row ops
+  const bool scatters = flags != test.params.end() && test.params.count("dim") != 0;  // unlike row ops and reduce
   return !scatters || (static_cast<uint32_t>(flags->second) & HIPOPS_DETERMINISTIC) != 0;
 }
 

@@ -150,13 +150,15 @@ void check_rows() {
     call.params["eps"] = eps;
     call.succeeds();
   }
-  for (const auto& [flags, text] : {std::pair{1u, "0x1"}, {0x10u, "0x10"}, {0x80000004u, "0x80000004"}}) {
+  for (const auto& [flags, text] : {std::pair{1u, "0x1"}, {0x20u, "0x20"}, {0x80000014u, "0x80000014"}}) {
     const auto set = [flags = flags](OpCall& c) { c.params["flags"] = flags; };
     const std::string unknown = std::string("flags is ") + text + ", expected 0 or some of ",
-                      common = "HIPOPS_WEIGHT_PLUS_ONE (0x4) and HIPOPS_ROUND_BEFORE_WEIGHT (0x8)";
+                      invariant = "HIPOPS_BATCH_INVARIANT (0x10)",
+                      common = "HIPOPS_WEIGHT_PLUS_ONE (0x4), HIPOPS_ROUND_BEFORE_WEIGHT (0x8) and " + invariant;
     invalid({"rms_norm"}, unknown + common, set);
     invalid({"fused_add_rms_norm"}, unknown + "HIPOPS_ROUND_SUM (0x2), " + common, set);
-    invalid({"fused_add_layer_norm"}, unknown + "HIPOPS_ROUND_SUM (0x2)", set);
+    invalid({"fused_add_layer_norm"}, unknown + "HIPOPS_ROUND_SUM (0x2) and " + invariant, set);
+    invalid({"layer_norm", "softmax", "reduce"}, unknown + invariant, set);
   }
 }
 

@@ -27,8 +27,11 @@ text_of() {
 }
 as_op() { sed -e "s/@op@/$op/g; s/@Op@/$pascal/g; s/@OP@/${op^^}/g" "$1"; }
 # python_of_softmax BEGINNING FILE: the statement of the file with that beginning, with softmax replaced by the op. So
-# the bindings may change without a change of the template.
-python_of_softmax() { awk -v begins="^$1" '/^[^ ]/ { inside = $0 ~ begins } inside' "$2" | sed "s/softmax/$op/g"; }
+# the bindings may change without a change of the template. Only row ops have softmax's flag.
+python_of_softmax() {
+  awk -v begins="^$1" '/^[^ ]/ { inside = $0 ~ begins } inside' "$2" | sed "s/softmax/$op/g" |
+    if [ "$flags" ]; then cat; else sed 's/ batch_invariant: bool = False,//; s/, flags=_flags([^)]*)//'; fi
+}
 as_softmax() { sed -e "s/softmax/$op/g; s/Softmax/$pascal/g; s/SOFTMAX/${op^^}/g" "$1"; }
 # insert FILE BEFORE TEXT: inserts the text before the last line of the file that contains BEFORE.
 insert() {
@@ -52,14 +55,14 @@ for_each_file() {
   "$1" page.md "docs/ops/$op.md"
   "$2" CMakeLists.txt "  strided_copy)" "  $op"
   "$2" include/hipops/hipops.h "$section" "/* $formula */
-HIPOPS_API hipops_status hipops_$op(const hipops_tensor* y, const hipops_tensor* x, void* stream);
+HIPOPS_API hipops_status hipops_$op(const hipops_tensor* y, const hipops_tensor* x,${flags:+ uint32_t flags,} void* stream);
 "
-  "$2" include/hipops/hipops.hpp "HIPOPS_CALL strided_copy(" "HIPOPS_CALL $op(const tensor& y, const const_tensor& x, void* stream = nullptr) {
-  return check(hipops_$op(&y, &x, stream));
+  "$2" include/hipops/hipops.hpp "HIPOPS_CALL strided_copy(" "HIPOPS_CALL $op(const tensor& y, const const_tensor& x,${flags:+ uint32_t flags = 0,} void* stream = nullptr) {
+  return check(hipops_$op(&y, &x,${flags:+ flags,} stream));
 }"
   "$2" capi/rust/hipops/src/lib.rs "/// \`hipops_strided_copy\`" "/// \`hipops_$op\`
-pub fn $op(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
-    call!(hipops_$op(&y.view.raw, &x.raw, stream.0))
+pub fn $op(y: &ViewMut<'_>, x: &View<'_>,${flags:+ flags: u32,} stream: Stream) -> Result<()> {
+    call!(hipops_$op(&y.view.raw, &x.raw,${flags:+ flags,} stream.0))
 }"
   "$2" capi/python/hipops/_ops.py "def strided_copy(" "$(python_of_softmax 'def softmax\(' capi/python/hipops/_ops.py | sed "s|\"\"\".*\"\"\"|\"\"\"$formula\"\"\"|")
 
@@ -67,13 +70,13 @@ pub fn $op(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
   "$2" capi/python/hipops/_ops.py '           "softmax", "strided_copy"' "           \"$op\","
   "$2" docs/ops/README.md "| [strided_copy]" "| [$op]($op.md) | ${formula%%[.,] *} |"
   "$2" docs/guide/python.md "| \`strided_copy(x)\`" "| \`$op(x)\` | |"
-  "$2" capi/python/hipops/torch/__init__.py '_define("strided_copy"' "_define(\"$op\", \"Tensor x\", \"Tensor\", $result)"
+  "$2" capi/python/hipops/torch/__init__.py '_define("strided_copy"' "_define(\"$op\", \"Tensor x${flags:+, bool batch_invariant=False}\", \"Tensor\", $result)"
 }
 if [ "$family" = rows ]; then
-  section="/* ---- Rotary embedding" result=_contiguous
+  section="/* ---- Rotary embedding" result=_contiguous flags=yes
   formula="y = x - max(x) - log(sum(exp(x - max(x)))). A row that is all -inf, or that holds a NaN or +inf, gives NaN."
 else
-  section="/* ---- About this library" result="lambda x, *rest: _as_elementwise(x)"
+  section="/* ---- About this library" result="lambda x, *rest: _as_elementwise(x)" flags=
   formula="y = 2 * x, rank 0 to 8, f32, f16, bf16 and f64. y has x's shape and dtype, and may be x itself."
 fi
 for_each_file check_absent check_line

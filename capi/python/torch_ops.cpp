@@ -85,7 +85,7 @@ struct Op {
   const char* name;
   const char* kinds;  // its arguments: T a tensor, t an optional tensor, d a number, b a flag, k an activation's name
   const char* names[kMostTensors];
-  uint32_t flags[3];
+  uint32_t flags[4];
   const char* results;  // a result's strides: c contiguous, n as of PyTorch's rms_norm, x as of -x, s as of residual + x,
                         // e as of act(x) * up
   hipops_status (*call)(Arguments& a);
@@ -97,22 +97,27 @@ struct Op {
    }}
 
 const Op kOps[] = {
-    {"layer_norm", "Tttd", {"x", "weight", "bias"}, {}, "c",
-     [](Arguments& a) { return hipops_layer_norm(&a.out[0], nullptr, nullptr, a.given[0], a.given[1], a.given[2], a.number[0], a.stream); }},
-    {"rms_norm", "Ttdbb", {"x", "weight"}, {HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, "n",
+    {"layer_norm", "Tttdb", {"x", "weight", "bias"}, {HIPOPS_BATCH_INVARIANT}, "c",
+     [](Arguments& a) {
+       return hipops_layer_norm(&a.out[0], nullptr, nullptr, a.given[0], a.given[1], a.given[2], a.number[0], a.flags, a.stream);
+     }},
+    {"rms_norm", "Ttdbbb", {"x", "weight"},
+     {HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_BATCH_INVARIANT}, "n",
      [](Arguments& a) { return hipops_rms_norm(&a.out[0], nullptr, a.given[0], a.given[1], a.number[0], a.flags, a.stream); }},
-    {"fused_add_rms_norm", "TTtdbbb", {"x", "residual", "weight"},
-     {HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, "ns",
+    {"fused_add_rms_norm", "TTtdbbbb", {"x", "residual", "weight"},
+     {HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_BATCH_INVARIANT}, "ns",
      [](Arguments& a) {
        return hipops_fused_add_rms_norm(&a.out[0], &a.out[1], nullptr, a.given[0], a.given[1], a.given[2], a.number[0], a.flags,
                                        a.stream);
      }},
-    {"fused_add_layer_norm", "TTttdb", {"x", "residual", "weight", "bias"}, {HIPOPS_ROUND_SUM}, "cs",
+    {"fused_add_layer_norm", "TTttdbb", {"x", "residual", "weight", "bias"},
+     {HIPOPS_ROUND_SUM, HIPOPS_BATCH_INVARIANT}, "cs",
      [](Arguments& a) {
        return hipops_fused_add_layer_norm(&a.out[0], &a.out[1], nullptr, nullptr, a.given[0], a.given[1], a.given[2], a.given[3],
                                           a.number[0], a.flags, a.stream);
      }},
-    {"softmax", "T", {"x"}, {}, "c", [](Arguments& a) { return hipops_softmax(&a.out[0], a.given[0], a.stream); }},
+    {"softmax", "Tb", {"x"}, {HIPOPS_BATCH_INVARIANT}, "c",
+     [](Arguments& a) { return hipops_softmax(&a.out[0], a.given[0], a.flags, a.stream); }},
     HIPOPS_ROPE(rope),
     HIPOPS_ROPE(rope_i),
     HIPOPS_ROPE(rope_thd),

@@ -91,6 +91,7 @@ bool has_rows(const ReduceProblem& p, const Layouts& l) {
   using R = ReduceLimits;
   if (l.reduced.rank == 0 || l.reduced.stride[0][0] != 1 || is_empty(*p.x)) return false;
   const int64_t bytes = l.reduced.size[0] * dtype_bytes(p.x->dtype);
+  if (p.is_invariant && !are_whole(p, l, l.reduced.size[0])) return false;
   if (l.reduced.rank > 1) return bytes >= R::kLeastInnerBytes;
   return bytes >= R::kLeastRowBytes || are_whole(p, l, l.reduced.size[0]);
 }
@@ -122,8 +123,10 @@ Division divide_rows(const ReduceProblem& p, const Layouts& l) {
   const int64_t of_vector = kWideAccess / dtype_bytes(p.x->dtype), vectors = divided_up(d.length, of_vector);
   const int64_t outer = count_of(l.reduced) / d.length, rows = d.results * outer;
   int64_t of_part = kRoundVectors;
-  if (vectors > of_part && rows * divided_up(vectors, of_part) < R::kFewParts) of_part = kShortRoundVectors;
-  if (has_rounds(p) && rows >= R::kManyRows) of_part = vectors;
+  if (!p.is_invariant) {
+    if (vectors > of_part && rows * divided_up(vectors, of_part) < R::kFewParts) of_part = kShortRoundVectors;
+    if (has_rounds(p) && rows >= R::kManyRows) of_part = vectors;
+  }
   d.part_length = std::min({d.length, of_part * of_vector, R::kMostPartElements});
   d.spans = divided_up(d.length, d.part_length);
   d.parts = outer * d.spans;
@@ -143,16 +146,17 @@ Division divide_columns(const ReduceProblem& p, const Layouts& l, bool is_wide) 
   d.vector = is_wide ? kWideAccess / dtype_bytes(p.x->dtype) : 1;
   d.length = count_of(l.reduced);
   // Lanes next to each other have neighbouring results, unless reduced elements are closer to each other.
-  const int64_t vectors = d.results / d.vector;
-  const bool is_along = l.results.rank == 0 || (l.reduced.rank > 0 && std::llabs(l.reduced.stride[0][0]) <
-                                                                        std::llabs(l.results.stride[kReduceX][0]));
-  const int64_t neighbours = vectors >= R::kManyNeighbours * R::kColumnBlocks ? R::kManyNeighbours : R::kLeastNeighbours;
-  const int64_t least = is_along ? 1 : std::min<int64_t>(power_up(vectors), neighbours);
+  const int64_t vectors = d.results / d.vector, step = l.reduced.rank > 0 ? std::llabs(l.reduced.stride[0][0]) : 0;
+  const bool is_along = p.is_invariant ? step == 1 : l.results.rank == 0 ||
+                        (l.reduced.rank > 0 && step < std::llabs(l.results.stride[kReduceX][0]));
+  const bool are_many = !p.is_invariant && vectors >= R::kManyNeighbours * R::kColumnBlocks;
+  const int64_t neighbours = are_many ? R::kManyNeighbours : R::kLeastNeighbours;
+  const int64_t least = is_along ? 1 : p.is_invariant ? neighbours : std::min<int64_t>(power_up(vectors), neighbours);
   const int64_t groups = std::clamp<int64_t>(power_down(d.length / kReduceDepth), 1, kReduceBlock / least);
   d.result_lanes = kReduceBlock / groups;
   d.tiles = divided_up(vectors, d.result_lanes);
   const int64_t round = groups * kReduceDepth, rounds = std::max<int64_t>(divided_up(d.length, round), 1);
-  const int64_t parts = std::clamp<int64_t>(R::kColumnBlocks / d.tiles, 1, rounds);
+  const int64_t parts = p.is_invariant ? 1 : std::clamp<int64_t>(R::kColumnBlocks / d.tiles, 1, rounds);
   d.part_length = divided_up(rounds, parts) * round;
   d.parts = std::max<int64_t>(divided_up(d.length, d.part_length), 1);
   return d;

@@ -14,6 +14,7 @@ struct ReduceProblem {
   const hipops_tensor *y, *x;
   uint32_t dims;
   hipops_reduction reduction;
+  bool is_invariant;  // HIPOPS_BATCH_INVARIANT: the order of a result does not depend on other results
   int of_x[HIPOPS_MAX_RANK];
 };
 

@@ -37,6 +37,7 @@ hipops_status check_given_scalars(std::initializer_list<Argument> scalars, const
 hipops_status check_eps(const char* op, double eps, const hipops_tensor& x);
 
 // Only flags of `known` are valid. `names` lists these flags with their values, for the message.
-hipops_status check_flags(const char* op, uint32_t flags, uint32_t known, const char* names);
+hipops_status check_flags(const char* op, uint32_t flags, uint32_t known = HIPOPS_BATCH_INVARIANT,
+                          const char* names = "HIPOPS_BATCH_INVARIANT (0x10)");
 
 }  // namespace hipops

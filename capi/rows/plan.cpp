@@ -98,6 +98,7 @@ RowLaunch resolve(PlanOptions options, const RowKernels& kernels, const RowChoic
 
 hipops_status plan_rows(PlanOptions options, Op& op, const RowProblem& problem, const DeviceFacts& device, RowLaunch* plan) {
   const RowKernels& kernels = *row_kernels_of(op);
+  if (problem.is_invariant) options.policy = nullptr, options.small_apart = false;  // tables and rules for few rows
   const RowChoice* measured = options.policy ? options.policy->find(op, problem, device) : nullptr;
   DeviceNumbers numbers = device;
   while (true) {

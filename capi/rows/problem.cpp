@@ -26,10 +26,12 @@ OuterRows collapse_rows(const hipops_tensor* const* tensors, int count) {
 }
 
 RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, int first_typed, int end_typed,
-                       const RowColumns* columns, int column_count, int column_bytes, const OuterRows& outer) {
+                       const RowColumns* columns, int column_count, int column_bytes, const OuterRows& outer,
+                       uint32_t flags) {
   const hipops_tensor& first = *tensors[0];
   const int last = first.rank - 1, bytes = dtype_bytes(first.dtype);
   RowProblem problem = {first.dtype, RowLayout::aligned, 1, first.shape[last], true};
+  problem.is_invariant = flags & HIPOPS_BATCH_INVARIANT;
   for (int d = 0; d < outer.rank; ++d) problem.rows *= outer.size[d];
   const auto at_least = [&](RowLayout layout) {
     if (problem.layout < layout) problem.layout = layout;
@@ -53,12 +55,12 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int coun
   }
   // Aligned rows of several vectors are faster by aligned kernels.
   const int64_t most = problem.layout == RowLayout::aligned ? kWideAccess : RowLimits::kMostPackedRowBytes;
-  bool is_packed = problem.layout != RowLayout::strided && problem.cols * bytes <= most;
+  bool is_packed = !problem.is_invariant && problem.layout != RowLayout::strided && problem.cols * bytes <= most;
   for (int i = 0; i < count && is_packed; ++i)
     is_packed = !tensors[i] || problem.rows == 1 || (outer.rank == 1 && outer.stride[i][0] == problem.cols);
   const bool is_short = problem.cols < kLeastUnalignedVectors * kWideAccess / bytes;
   if (is_packed) problem.layout = RowLayout::packed;
-  else if (problem.layout == RowLayout::unaligned && is_short) problem.layout = RowLayout::strided;
+  else if (problem.layout == RowLayout::unaligned && (is_short || problem.is_invariant)) problem.layout = RowLayout::strided;
   for (int i = 0; i < inputs; ++i) problem.may_split = problem.may_split && tensors[i]->data != tensors[inputs]->data;
   return problem;
 }

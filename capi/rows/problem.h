@@ -14,6 +14,7 @@ struct RowProblem {
   RowLayout layout;
   int64_t rows, cols;
   bool may_split;  // the first output is no input: it can hold the parts of split rows until they are merged
+  bool is_invariant = false;  // HIPOPS_BATCH_INVARIANT: `rows` decides only the plan's grid
 };
 
 // All dimensions except the last. Neighbours are joined if the strides of all tensors allow it. There is at least one.
@@ -23,7 +24,8 @@ using OuterRows = Layout<kMostRowStreams>;
 // rows and typed inputs may follow. Typed inputs are those from first_typed on, before end_typed.
 OuterRows collapse_rows(const hipops_tensor* const* tensors, int count);
 RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, int first_typed, int end_typed,
-                       const RowColumns* columns, int column_count, int column_bytes, const OuterRows& outer);
+                       const RowColumns* columns, int column_count, int column_bytes, const OuterRows& outer,
+                       uint32_t flags = 0);
 ElementType type_of(const hipops_tensor* typed);
 
 // Weights as an argument of a kernel; NULL means no weights.
@@ -36,15 +38,16 @@ NormTerms<C> norm_terms(double eps, int64_t cols) {
 }
 
 // Fills all fields of `streams`, except the plan's, from the tensors: inputs, outputs, scalars, typed inputs, given
-// scalars. Returns the problem.
+// scalars. Returns the problem. The only flag that it uses is HIPOPS_BATCH_INVARIANT.
 template <int n, int scalars, int typed, int given>
 RowProblem describe_rows(const hipops_tensor* const (&tensors)[n + scalars + typed + given], int inputs, const RowColumns* columns,
-                         int column_count, int column_bytes, RowStreams<n, scalars, typed, given>* streams) {
+                         int column_count, int column_bytes, RowStreams<n, scalars, typed, given>* streams,
+                         uint32_t flags = 0) {
   constexpr int first_typed = n + scalars, first_given = first_typed + typed, all = first_given + given;
   static_assert(all <= kMostRowStreams, "room in OuterRows");
   const OuterRows outer = collapse_rows(tensors, all);
   const RowProblem problem =
-      row_problem(tensors, inputs, n, first_typed, first_given, columns, column_count, column_bytes, outer);
+      row_problem(tensors, inputs, n, first_typed, first_given, columns, column_count, column_bytes, outer, flags);
   streams->rows = problem.rows;
   streams->cols = problem.cols;
   streams->dimensions = outer.rank;

@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   float scores[2][3] = {{1, 1, 1}, {0, 0, -1e30f}};
   hipops_tensor view = {scores, HIPOPS_F32, 2, {2, 3}, {3, 1}}; /* on a GPU: device memory, and the stream below */
   if (!load(argc > 1 ? argv[1] : "libhipops.so.0")) return 1;
-  if (hipops.init(HIPOPS_BACKEND_CPU) != HIPOPS_SUCCESS || hipops.softmax(&view, &view, NULL) != HIPOPS_SUCCESS) {
+  if (hipops.init(HIPOPS_BACKEND_CPU) != HIPOPS_SUCCESS || hipops.softmax(&view, &view, 0, NULL) != HIPOPS_SUCCESS) {
     fprintf(stderr, "%s\n", hipops.last_error());
     return 1;
   }

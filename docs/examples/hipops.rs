@@ -31,9 +31,9 @@ mod ffi {
     pub type Stream = *mut c_void;
     pub type Init = unsafe extern "C" fn(i32) -> i32;
     pub type LastError = unsafe extern "C" fn() -> *const c_char;
-    pub type LayerNorm = unsafe extern "C" fn(T, T, T, T, T, T, f64, Stream) -> i32;
+    pub type LayerNorm = unsafe extern "C" fn(T, T, T, T, T, T, f64, u32, Stream) -> i32;
     pub type RmsNorm = unsafe extern "C" fn(T, T, T, T, f64, u32, Stream) -> i32;
-    pub type Softmax = unsafe extern "C" fn(T, T, Stream) -> i32;
+    pub type Softmax = unsafe extern "C" fn(T, T, u32, Stream) -> i32;
     pub type Rope = unsafe extern "C" fn(T, T, T, T, T, Stream) -> i32;
 
     #[link(name = "dl")]
@@ -163,7 +163,7 @@ impl Hipops {
 
     pub fn layer_norm(&self, x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, eps: f64) -> Result<Tensor> {
         let (weight, bias) = (optional(weight)?, optional(bias)?);
-        self.into_new(x, |y, x| unsafe { (self.layer_norm)(y, ffi::NONE, ffi::NONE, x, pointer(&weight), pointer(&bias), eps, stream()) })
+        self.into_new(x, |y, x| unsafe { (self.layer_norm)(y, ffi::NONE, ffi::NONE, x, pointer(&weight), pointer(&bias), eps, 0, stream()) })
     }
 
     pub fn rms_norm(&self, x: &Tensor, weight: Option<&Tensor>, eps: f64) -> Result<Tensor> {
@@ -172,7 +172,7 @@ impl Hipops {
     }
 
     pub fn softmax(&self, x: &Tensor) -> Result<Tensor> {
-        self.into_new(x, |y, x| unsafe { (self.softmax)(y, x, stream()) })
+        self.into_new(x, |y, x| unsafe { (self.softmax)(y, x, 0, stream()) })
     }
 
     pub fn rope(&self, kind: Rotary, x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Tensor> {

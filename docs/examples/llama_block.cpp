@@ -82,7 +82,7 @@ Floats block(Model& model, std::vector<int64_t>& tokens, void* stream) {
   }
   Floats scores = scores_of(packed);
   const tensor all(scores.data(), {kHeads, kTokens, kTokens});
-  hipops::softmax(all, all, stream);
+  hipops::softmax(all, all, 0, stream);
   return scores;
 }
 

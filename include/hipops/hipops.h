@@ -191,14 +191,21 @@ static inline hipops_tensor hipops_contiguous(void* data, hipops_dtype dtype, in
  * with 1 in its place. It overlaps no other tensor. With statistics, the last dimension of x must not be 0.
  *
  * The same call gives the same bits on every run on one device. The last bit of a row may depend on the number of rows,
- * on the strides, and on whether y is x. It may also depend on the alignment of x, y and the weights to 16 bytes. */
+ * on the strides, and on whether y is x. It may also depend on the alignment of x, y and the weights to 16 bytes. A flag
+ * of all these ops, and of reduce, removes that:
+ *
+ * HIPOPS_BATCH_INVARIANT: on one device the bits of a row depend on its elements, the weights, the dtypes, and one more
+ * property of the call. The rows of a call are whole if in every tensor each row begins at a multiple of 16 bytes and has a
+ * multiple of 16 bytes. The same holds for the weights. Rows that are not whole are computed in another order, and more
+ * slowly. Few rows are slower than without the flag. A table of hipops-tune has no effect. */
+#define HIPOPS_BATCH_INVARIANT 16u
 
 /* y = (x - mean(x)) * rstd * weight + bias, where rstd = 1 / sqrt(var(x) + eps), and var is the mean of (x - mean)^2. A
  * NULL weight means 1, and a NULL bias means 0. eps is finite and >= 0. For f32, f16 and bf16 it is rounded to f32, and
- * must be 0 or in the range from 2^-149 to f32's largest number. */
+ * must be 0 or in the range from 2^-149 to f32's largest number. `flags` is 0 or HIPOPS_BATCH_INVARIANT. */
 HIPOPS_API hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* mean, const hipops_tensor* rstd,
                                            const hipops_tensor* x, const hipops_tensor* weight,
-                                           const hipops_tensor* bias, double eps, void* stream);
+                                           const hipops_tensor* bias, double eps, uint32_t flags, void* stream);
 
 /* Flags of norms, in any combination. */
 #define HIPOPS_ROUND_SUM 2u           /* first rounds x + residual to residual_out's dtype, then computes its norm */
@@ -207,14 +214,16 @@ HIPOPS_API hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_
                                        * again: the norm of Llama in transformers */
 
 /* y = x * rstd * weight, where rstd = 1 / sqrt(mean(x^2) + eps). A NULL weight means 1. eps has the same limits as in
- * layer_norm. `flags` is 0, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT, or both. */
+ * layer_norm. `flags` is 0 or any combination of HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT and
+ * HIPOPS_BATCH_INVARIANT. */
 HIPOPS_API hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* rstd, const hipops_tensor* x,
                                          const hipops_tensor* weight, double eps, uint32_t flags, void* stream);
 
 /* With h = x + residual: residual_out = h, y = h * rstd * weight, where rstd = 1 / sqrt(mean(h^2) + eps). The op supports
  * f32, f16 and bf16. residual and residual_out have x's shape and dtype. residual_out may be NULL: h is then not stored.
  * y and residual_out may each be exactly x or exactly residual, but not the same tensor. Any other overlap is refused.
- * weight and eps have the same limits as in rms_norm. `flags` is 0 or any combination of the flags above. */
+ * weight and eps have the same limits as in rms_norm. `flags` is 0 or any combination of HIPOPS_BATCH_INVARIANT and the
+ * flags of norms. */
 HIPOPS_API hipops_status hipops_fused_add_rms_norm(const hipops_tensor* y, const hipops_tensor* residual_out,
                                                    const hipops_tensor* rstd, const hipops_tensor* x,
                                                    const hipops_tensor* residual, const hipops_tensor* weight,
@@ -222,7 +231,7 @@ HIPOPS_API hipops_status hipops_fused_add_rms_norm(const hipops_tensor* y, const
 
 /* With h = x + residual: residual_out = h, y = (h - mean(h)) * rstd * weight + bias, where rstd = 1 / sqrt(var(h) + eps).
  * Tensors, dtypes and overlap are as in fused_add_rms_norm; weight, bias, mean, rstd and eps as in layer_norm. `flags` is
- * 0 or HIPOPS_ROUND_SUM. */
+ * 0 or any combination of HIPOPS_ROUND_SUM and HIPOPS_BATCH_INVARIANT. */
 HIPOPS_API hipops_status hipops_fused_add_layer_norm(const hipops_tensor* y, const hipops_tensor* residual_out,
                                                      const hipops_tensor* mean, const hipops_tensor* rstd,
                                                      const hipops_tensor* x, const hipops_tensor* residual,
@@ -260,8 +269,9 @@ HIPOPS_API hipops_status hipops_rms_norm_backward_workspace_bytes(const hipops_t
                                                                   const hipops_tensor* weight, const hipops_tensor* rstd,
                                                                   int64_t* bytes);
 
-/* y = exp(x - max(x)) / sum(exp(x - max(x))). A row of -inf only, or with a NaN or +inf, gives NaN. */
-HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);
+/* y = exp(x - max(x)) / sum(exp(x - max(x))). A row of -inf only, or with a NaN or +inf, gives NaN. `flags` is
+ * 0 or HIPOPS_BATCH_INVARIANT. */
+HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, uint32_t flags, void* stream);
 
 /* ---- Reductions ----------------------------------------------------------------------------------------------------
  *
@@ -274,8 +284,14 @@ HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_ten
  *
  * f16 and bf16 are computed in f32, f64 in f64. The result is rounded once, to nearest even, and a zero is +0. The same
  * call gives the same bits on every run on one device. A sum is a tree that shapes, strides and x's alignment to 16
- * bytes determine. If the last dimension is reduced and contiguous, its results do not depend on the number of results
- * either, nor on the workspace. Without the workspace a call with few results and many elements is slower.
+ * bytes determine. If the last dimension is reduced and contiguous, its results do not depend on the workspace. Without
+ * the workspace a call with few results and many elements is slower.
+ *
+ * `flags` is 0 or HIPOPS_BATCH_INVARIANT. With it the bits of a result on one device depend on its elements, the dtypes,
+ * and the sizes and strides of the reduced dimensions. One more property of the call matters. Its rows are whole if the
+ * last dimension is reduced and contiguous, and if each row begins at a multiple of 16 bytes and has a multiple of 16
+ * bytes. Results of other calls have no parts, so few results of many elements are slow.
+ *
  * hipops_prepare and hipops_supports know the kernels by the name "reduce". */
 
 typedef enum hipops_reduction {
@@ -291,12 +307,14 @@ typedef enum hipops_reduction {
 
 /* workspace: device memory of at least hipops_reduce_workspace_bytes, 256-byte aligned, or NULL. */
 HIPOPS_API hipops_status hipops_reduce(const hipops_tensor* y, const hipops_tensor* x, hipops_reduction reduction,
-                                       uint32_t dims, void* workspace, int64_t workspace_bytes, void* stream);
+                                       uint32_t dims, uint32_t flags, void* workspace, int64_t workspace_bytes,
+                                       void* stream);
 
 /* Sets *bytes to the most bytes of workspace that hipops_reduce needs for these tensors, at any address. Makes the same
  * checks, but does not read the tensors' data. */
 HIPOPS_API hipops_status hipops_reduce_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
-                                                       hipops_reduction reduction, uint32_t dims, int64_t* bytes);
+                                                       hipops_reduction reduction, uint32_t dims, uint32_t flags,
+                                                       int64_t* bytes);
 /* y = x - max(x) - log(sum(exp(x - max(x)))). A row that is all -inf, or that holds a NaN or +inf, gives NaN. */
 HIPOPS_API hipops_status hipops_log_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);
 

@@ -157,8 +157,9 @@ HIPOPS_CALL init(hipops_backend backend) { return check(hipops_init(backend)); }
 HIPOPS_CALL prepare(const char* op = nullptr) { return check(hipops_prepare(op)); }
 
 HIPOPS_CALL layer_norm(const tensor& y, const optional_output& mean, const optional_output& rstd, const const_tensor& x,
-                       const optional_tensor& weight, const optional_tensor& bias, double eps, void* stream = nullptr) {
-  return check(hipops_layer_norm(&y, mean.get(), rstd.get(), &x, weight.get(), bias.get(), eps, stream));
+                       const optional_tensor& weight, const optional_tensor& bias, double eps, uint32_t flags = 0,
+                       void* stream = nullptr) {
+  return check(hipops_layer_norm(&y, mean.get(), rstd.get(), &x, weight.get(), bias.get(), eps, flags, stream));
 }
 HIPOPS_CALL rms_norm(const tensor& y, const optional_output& rstd, const const_tensor& x, const optional_tensor& weight,
                      double eps, uint32_t flags = 0, void* stream = nullptr) {
@@ -176,8 +177,8 @@ HIPOPS_CALL fused_add_layer_norm(const tensor& y, const optional_output& residua
   return check(hipops_fused_add_layer_norm(&y, residual_out.get(), mean.get(), rstd.get(), &x, &residual, weight.get(),
                                            bias.get(), eps, flags, stream));
 }
-HIPOPS_CALL softmax(const tensor& y, const const_tensor& x, void* stream = nullptr) {
-  return check(hipops_softmax(&y, &x, stream));
+HIPOPS_CALL softmax(const tensor& y, const const_tensor& x, uint32_t flags = 0, void* stream = nullptr) {
+  return check(hipops_softmax(&y, &x, flags, stream));
 }
 HIPOPS_CALL log_softmax(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_log_softmax(&y, &x, stream));
@@ -277,20 +278,20 @@ HIPOPS_CALL activation_and_mul(const tensor& y, const const_tensor& x, const con
 }
 
 // y = the reduction of x over the dimensions whose bits `dims` has.
-HIPOPS_CALL reduce(const tensor& y, const const_tensor& x, hipops_reduction reduction, uint32_t dims, workspace w = {},
-                   void* stream = nullptr) {
-  return check(hipops_reduce(&y, &x, reduction, dims, w.data, w.bytes, stream));
+HIPOPS_CALL reduce(const tensor& y, const const_tensor& x, hipops_reduction reduction, uint32_t dims, uint32_t flags = 0,
+                   workspace w = {}, void* stream = nullptr) {
+  return check(hipops_reduce(&y, &x, reduction, dims, flags, w.data, w.bytes, stream));
 }
 #if defined(HIPOPS_RETURNS_STATUS)
 HIPOPS_CALL reduce_workspace(const tensor& y, const const_tensor& x, hipops_reduction reduction, uint32_t dims,
-                             int64_t* bytes) {
-  return check(hipops_reduce_workspace_bytes(&y, &x, reduction, dims, bytes));
+                             uint32_t flags, int64_t* bytes) {
+  return check(hipops_reduce_workspace_bytes(&y, &x, reduction, dims, flags, bytes));
 }
 #else
 [[nodiscard]] inline int64_t reduce_workspace(const tensor& y, const const_tensor& x, hipops_reduction reduction,
-                                              uint32_t dims) {
+                                              uint32_t dims, uint32_t flags = 0) {
   int64_t bytes = 0;
-  check(hipops_reduce_workspace_bytes(&y, &x, reduction, dims, &bytes));
+  check(hipops_reduce_workspace_bytes(&y, &x, reduction, dims, flags, &bytes));
   return bytes;
 }
 #endif

@@ -46,9 +46,11 @@ void expect_norm(Case* test) {
 }  // namespace
 
 OpEntry describe_layer_norm() {
-  OpEntry op = {"layer_norm", kFloats, {kY, scalar_of_rows("mean"), scalar_of_rows("rstd")}, {kX, columns_of_x("weight"), columns_of_x("bias")}, {eps_param()}};
+  OpEntry op = {"layer_norm", kFloats, {kY, scalar_of_rows("mean"), scalar_of_rows("rstd")}, {kX, columns_of_x("weight"), columns_of_x("bias")}};
+  op.params = {eps_param(), {"flags", true, true, {0, HIPOPS_BATCH_INVARIANT}}};
   op.bind = [](const Arguments& a) {
-    return bound(hipops_layer_norm, a["y"], a["mean"], a["rstd"], a["x"], a["weight"], a["bias"], a.real("eps"), a.stream());
+    return bound(hipops_layer_norm, a["y"], a["mean"], a["rstd"], a["x"], a["weight"], a["bias"], a.real("eps"),
+                 a.flags(), a.stream());
   };
   op.in_place = op.by_rows = true;
   op.random_case = random_row_case;
@@ -61,7 +63,7 @@ OpEntry describe_fused_add_layer_norm() {
   OpEntry op = {"fused_add_layer_norm", {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16}};
   op.outputs = {kY, {"residual_out"}, scalar_of_rows("mean"), scalar_of_rows("rstd")};
   op.inputs = {kX, {"residual"}, columns_of_x("weight"), columns_of_x("bias")};
-  op.params = {eps_param(), {"flags", true, false, {0, HIPOPS_ROUND_SUM}}};
+  op.params = {eps_param(), {"flags", true, false, {0, HIPOPS_ROUND_SUM, HIPOPS_BATCH_INVARIANT}}};
   op.bind = [](const Arguments& a) {
     return bound(hipops_fused_add_layer_norm, a["y"], a["residual_out"], a["mean"], a["rstd"], a["x"], a["residual"],
                  a["weight"], a["bias"], a.real("eps"), a.flags(), a.stream());

@@ -169,10 +169,10 @@ void run(large::Stage& stage, const Reduced& c) {
   large::Memory& y = stage.unwritten_memory("y", dtype, results);
   const hipops_tensor from = x.view(c.shape, c.stride), to = y.view(shape);
   int64_t bytes = 0;
-  const hipops_status status = hipops_reduce_workspace_bytes(&to, &from, HIPOPS_REDUCE_SUM, c.dims, &bytes);
+  const hipops_status status = hipops_reduce_workspace_bytes(&to, &from, HIPOPS_REDUCE_SUM, c.dims, 0, &bytes);
   void* workspace = c.has_workspace ? stage.workspace(status, bytes) : nullptr;
   stage.called([&] {
-    return hipops_reduce(&to, &from, HIPOPS_REDUCE_SUM, c.dims, workspace, workspace ? bytes : 0, nullptr);
+    return hipops_reduce(&to, &from, HIPOPS_REDUCE_SUM, c.dims, 0, workspace, workspace ? bytes : 0, nullptr);
   });
   // One dimension is reduced, and at most one is left.
   const size_t reduced = c.dims == 1 ? 0 : 1;
@@ -208,14 +208,15 @@ OpEntry describe_reduce() {
   OpEntry op = {"reduce", kFloats, {{"y", Role::kResult}}, {kX}};
   op.params = {{"reduction", true, false, kReductions},
                {"dims", true, false},
+               {"flags", true, true, {0, HIPOPS_BATCH_INVARIANT}},
                {kWorkspaceParam, true, false, {1, 0}}};
   op.bind = [](const Arguments& a) {
     return bound(hipops_reduce, a["y"], a["x"], static_cast<hipops_reduction>(a.integer("reduction")),
-                 static_cast<uint32_t>(a.integer("dims")), a.workspace(), a.workspace_bytes(), a.stream());
+                 static_cast<uint32_t>(a.integer("dims")), a.flags(), a.workspace(), a.workspace_bytes(), a.stream());
   };
   op.workspace_bytes = [](const Arguments& a, int64_t* bytes) {
     return hipops_reduce_workspace_bytes(a["y"], a["x"], static_cast<hipops_reduction>(a.integer("reduction")),
-                                         static_cast<uint32_t>(a.integer("dims")), bytes);
+                                         static_cast<uint32_t>(a.integer("dims")), a.flags(), bytes);
   };
   op.bench.reduces = true;
   op.random_case = random_reduce;

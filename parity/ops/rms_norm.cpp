@@ -38,7 +38,7 @@ OpEntry describe_rms_norm() {
   op.params = {eps_param(),
                {"flags", true, true,
                 {0, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT,
-                 HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT}}};
+                 HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_BATCH_INVARIANT}}};
   op.bind = [](const Arguments& a) {
     return bound(hipops_rms_norm, a["y"], a["rstd"], a["x"], a["weight"], a.real("eps"), a.flags(), a.stream());
   };
@@ -56,7 +56,7 @@ OpEntry describe_fused_add_rms_norm() {
   op.params = {eps_param(),
                {"flags", true, false,
                 {0, HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT,
-                 HIPOPS_ROUND_SUM | HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT}}};
+                 HIPOPS_ROUND_SUM | HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_BATCH_INVARIANT}}};
   op.bind = [](const Arguments& a) {
     return bound(hipops_fused_add_rms_norm, a["y"], a["residual_out"], a["rstd"], a["x"], a["residual"], a["weight"],
                  a.real("eps"), a.flags(), a.stream());

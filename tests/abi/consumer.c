@@ -42,9 +42,9 @@ int main(void) {
   CHECK(hipops_init(HIPOPS_BACKEND_AUTO) == HIPOPS_SUCCESS);
   CHECK(hipops_prepare(NULL) == HIPOPS_SUCCESS);
 
-  CHECK(hipops_layer_norm(&y, NULL, NULL, &x, NULL, NULL, 0, NULL) == HIPOPS_SUCCESS);
+  CHECK(hipops_layer_norm(&y, NULL, NULL, &x, NULL, NULL, 0, 0, NULL) == HIPOPS_SUCCESS);
   CHECK(y_data[2] == 0 && y_data[12] == 0); /* the middle of a row is its mean */
-  CHECK(hipops_softmax(&x, &x, NULL) == HIPOPS_SUCCESS);
+  CHECK(hipops_softmax(&x, &x, 0, NULL) == HIPOPS_SUCCESS);
   CHECK(fabs(x_data[0] + x_data[1] + x_data[2] + x_data[3] + x_data[4] - 1) < 1e-6);
 
   y.shape[1] = 4;

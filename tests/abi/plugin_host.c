@@ -5,7 +5,7 @@
 
 #include "hipops/hipops.h"
 
-typedef hipops_status (*softmax_function)(const hipops_tensor* y, const hipops_tensor* x, void* stream);
+typedef hipops_status (*softmax_function)(const hipops_tensor* y, const hipops_tensor* x, uint32_t flags, void* stream);
 typedef const char* (*text_function)(void);
 
 /* ISO C has no cast from an object pointer to a function pointer. */
@@ -32,9 +32,9 @@ static int use(const char* path) {
   t.rank = 1;
   t.shape[0] = 4;
   t.stride[0] = 1;
-  if (softmax(&t, &t, NULL) != HIPOPS_SUCCESS) return fprintf(stderr, "%s\n", last_error()), 0;
+  if (softmax(&t, &t, 0, NULL) != HIPOPS_SUCCESS) return fprintf(stderr, "%s\n", last_error()), 0;
   if (data[0] != 0.25f || data[3] != 0.25f) return fprintf(stderr, "softmax of 1 1 1 1 is %g\n", data[0]), 0;
-  if (softmax(&t, NULL, NULL) != HIPOPS_INVALID_ARGUMENT) return fprintf(stderr, "x may be NULL\n"), 0;
+  if (softmax(&t, NULL, 0, NULL) != HIPOPS_INVALID_ARGUMENT) return fprintf(stderr, "x may be NULL\n"), 0;
   if (strcmp(last_error(), "softmax: x is NULL, expected a tensor") != 0)
     return fprintf(stderr, "%s\n", last_error()), 0;
   if (dlclose(library) != 0) return fprintf(stderr, "%s\n", dlerror()), 0;

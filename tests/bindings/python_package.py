@@ -140,6 +140,8 @@ out = np.empty((80, 6), np.float32).T
 if hipops.softmax(x, out=out) is not out:
     wrong.append("softmax: out is not returned")
 expect_close("softmax", out, e / e.sum(-1, keepdims=True))
+expect_close("softmax, batch_invariant", hipops.softmax(x, True)[2:3], hipops.softmax(x[2:3], batch_invariant=True), 0)
+expect(TypeError, ["softmax: batch_invariant is 2, expected a bool"], lambda: hipops.softmax(x, 2))
 expect_close("softmax_ext", hipops.softmax_ext(x, np.arange(x.shape[-1]) < 50, sinks=np.zeros((1, 1), np.float32)),
              np.where(np.arange(x.shape[-1]) < 50, np.exp(wide), 0) / (np.exp(wide[..., :50]).sum(-1, keepdims=True) + 1))
 expect_close("log_softmax", hipops.log_softmax(x), np.log(e / e.sum(-1, keepdims=True)))
@@ -188,6 +190,7 @@ expect_close("scales of groups", hipops.dynamic_quantize(x, np.int8, 20)[1], np.
 for dims, axes in ((None, None), (-1, 1), ((0,), 0), ((1, 0), (0, 1))):
     expect_close("reduce sum", hipops.reduce(x, "sum", dims), x.sum(axes), 1e-4)
     expect_close("reduce mean", hipops.reduce(x, "mean", dims, keepdim=True), x.mean(axes, keepdims=True))
+expect_close("reduce sum, batch_invariant", hipops.reduce(x, "sum", 1, batch_invariant=True)[2:3], hipops.reduce(x[2:3], "sum", 1, False, True), 0)
 expect_close("reduce max", hipops.reduce(x, "max", 0), x.max(0), 0)
 expect_close("reduce argmax", hipops.reduce(x, "argmax", 1), x.argmax(1), 0)
 expect_close("reduce logsumexp", hipops.reduce(x, "logsumexp", 1), np.log(np.exp(x).sum(1)))

@@ -100,6 +100,14 @@ expect_close("softmax_ext of bool", ops.softmax_ext(scores, mask > 0, masked_row
 y, h = ops.fused_add_rms_norm(x, x.flip(0), weight)
 expect_close("fused_add_rms_norm", y, F.rms_norm(x + x.flip(0), (80,), weight, 1e-5), 5e-6)
 expect_close("its sum", h, x + x.flip(0), 0)
+for columns in (40, 1024, 4097):  # on the CPU, rows alone have other bits without the flag
+    rows, w = normal(140, columns), normal(columns)
+    for name, arguments in (("layer_norm", (w, w, 1e-5)), ("rms_norm", (w, 1e-5, False, False)), ("softmax", ()), ("reduce", ("sum", [-1], True)),
+                            ("fused_add_rms_norm", (w, 1e-5, False, False, False)), ("fused_add_layer_norm", (w, w, 1e-5, False))):
+        def run(x):
+            y = getattr(ops, name)(*(x, x.flip(1))[:1 + name.startswith("fused")], *arguments, True)
+            return y[0] if isinstance(y, tuple) else y
+        expect_close(f"{name} of a row of {columns}", run(rows[7:8]), run(rows)[7:8], 0)
 eights = (torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz)
 for eight in eights:
     moved = x.to(eight).t()

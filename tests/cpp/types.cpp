@@ -69,8 +69,8 @@ static_assert(std::is_convertible_v<tensor, optional_output> && std::is_converti
               std::is_convertible_v<std::nullptr_t, optional_output> &&
               !std::is_convertible_v<const_tensor, optional_output> &&
               !std::is_convertible_v<hipops::optional_tensor, optional_output>);
-static_assert(!std::is_invocable_v<decltype(hipops::softmax)&, const_tensor, tensor, void*> &&
-              std::is_invocable_v<decltype(hipops::softmax)&, tensor, const_tensor, void*>);
+static_assert(!std::is_invocable_v<decltype(hipops::softmax)&, const_tensor, tensor, uint32_t, void*> &&
+              std::is_invocable_v<decltype(hipops::softmax)&, tensor, const_tensor, uint32_t, void*>);
 
 struct Bfloat16 {
   uint16_t bits;

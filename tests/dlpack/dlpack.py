@@ -58,7 +58,7 @@ def softmax_of(name, x, backend):
     """softmax of a tensor that came through DLPack, in place."""
     _, to, keep = through_dlpack(x, backend)
     stream = torch.cuda.current_stream().cuda_stream if name != "numpy" and x.is_cuda else None
-    check(LIBRARY.hipops_softmax(ctypes.byref(to), ctypes.byref(to), ctypes.c_void_p(stream)))
+    check(LIBRARY.hipops_softmax(ctypes.byref(to), ctypes.byref(to), 0, ctypes.c_void_p(stream)))
     return keep
 
 

@@ -36,7 +36,7 @@ void expect_refused(const Library& library) {
   EXPECT(std::strstr(library.last_error(), "this process was forked after the ") == library.last_error());
   float data[4] = {1, 1, 1, 1};
   hipops_tensor t = {data, HIPOPS_F32, 1, {4}, {1}};
-  EXPECT(library.softmax(&t, &t, nullptr) == HIPOPS_NO_DEVICE);
+  EXPECT(library.softmax(&t, &t, 0, nullptr) == HIPOPS_NO_DEVICE);
 }
 
 void use_again(const Library& library) {

@@ -38,7 +38,7 @@ class Library {
     if (backend_in_use() != HIPOPS_BACKEND_CPU) return;
     float data[4] = {1, 1, 1, 1};
     hipops_tensor t = {data, HIPOPS_F32, 1, {4}, {1}};
-    EXPECT(softmax(&t, &t, nullptr) == HIPOPS_SUCCESS);
+    EXPECT(softmax(&t, &t, 0, nullptr) == HIPOPS_SUCCESS);
     EXPECT(data[0] == 0.25f && data[3] == 0.25f);
   }
 

@@ -12,6 +12,6 @@ int main(int argc, char** argv) {
   Library library(argv[2], mode);
   EXPECT((dlsym(RTLD_DEFAULT, "hipops_softmax") != nullptr) == (name == "global"));
   library.use();
-  EXPECT(library.softmax(nullptr, nullptr, nullptr) == HIPOPS_INVALID_ARGUMENT);
+  EXPECT(library.softmax(nullptr, nullptr, 0, nullptr) == HIPOPS_INVALID_ARGUMENT);
   EXPECT(std::strstr(library.last_error(), "softmax: ") == library.last_error());
 }

@@ -87,7 +87,7 @@ TEST_CASE("a scatter is deterministic by its flag, and another op by any", "[rep
   CHECK(is_deterministic(test));
   test.params["flags"] = 0;
   CHECK(is_deterministic(test));
-  test.params[kWorkspaceParam] = 0;
+  test.params["dim"] = 0;
   CHECK_FALSE(is_deterministic(test));
   test.params["flags"] = HIPOPS_DETERMINISTIC;
   CHECK(is_deterministic(test));

@@ -16,11 +16,11 @@ std::vector<double> sums_of(const HostTensor& x, int64_t rows, int64_t columns, 
   HostTensor y(HIPOPS_F32, {rows});
   int64_t bytes = 0;
   EXPECT_EQUAL(columns, view.shape[1]);
-  EXPECT_EQUAL(hipops_reduce_workspace_bytes(&y.view, &view, HIPOPS_REDUCE_SUM, 2, &bytes), HIPOPS_SUCCESS);
+  EXPECT_EQUAL(hipops_reduce_workspace_bytes(&y.view, &view, HIPOPS_REDUCE_SUM, 2, 0, &bytes), HIPOPS_SUCCESS);
   EXPECT(bytes <= static_cast<int64_t>(sizeof memory));
   void* workspace = has_workspace && bytes != 0 ? memory : nullptr;
   std::memset(memory, 0xff, sizeof memory);
-  EXPECT_EQUAL(hipops_reduce(&y.view, &view, HIPOPS_REDUCE_SUM, 2, workspace, workspace ? bytes : 0, nullptr),
+  EXPECT_EQUAL(hipops_reduce(&y.view, &view, HIPOPS_REDUCE_SUM, 2, 0, workspace, workspace ? bytes : 0, nullptr),
                HIPOPS_SUCCESS);
   std::vector<double> sums;
   for (int64_t i = 0; i < rows; ++i) sums.push_back(y.get(i));
@@ -81,10 +81,10 @@ TEST_CASE("reduce refuses a workspace that is short or shared", "[reduce]") {
     alignas(256) static char memory[1 << 10];
     HostTensor x(HIPOPS_F32, {3, 40000}), y(HIPOPS_F32, {3});
     const auto sum_of_rows = [&](void* workspace, int64_t size) {
-      return hipops_reduce(&y.view, &x.view, HIPOPS_REDUCE_SUM, 2, workspace, size, nullptr);
+      return hipops_reduce(&y.view, &x.view, HIPOPS_REDUCE_SUM, 2, 0, workspace, size, nullptr);
     };
     const auto ask = [&](int64_t* bytes) {
-      return hipops_reduce_workspace_bytes(&y.view, &x.view, HIPOPS_REDUCE_SUM, 2, bytes);
+      return hipops_reduce_workspace_bytes(&y.view, &x.view, HIPOPS_REDUCE_SUM, 2, 0, bytes);
     };
     int64_t bytes = 0;
     EXPECT_EQUAL(ask(&bytes), HIPOPS_SUCCESS);

@@ -214,6 +214,34 @@ TEST_CASE("a row may be split if no input is its output", "[rows]") {
   CHECK_FALSE(problem_of(x, x, &s).may_split);
 }
 
+TEST_CASE("plans of HIPOPS_BATCH_INVARIANT do not depend on rows and units, but for the grid", "[rows]") {
+  const hipops_tensor x = view_of(kAddress, HIPOPS_F32, {200, 7}), whole = view_of(kAddress, HIPOPS_F32, {200, 2048});
+  for (const hipops_tensor& view : {x, whole}) {
+    RowStreams<2> s;
+    const RowProblem p = describe_rows({&view, &view}, 1, nullptr, 0, 0, &s, HIPOPS_BATCH_INVARIANT);
+    CHECK(p.is_invariant);
+    CHECK(p.layout == (view.shape[1] == 7 ? RowLayout::strided : RowLayout::aligned));
+  }
+  PlanOptions options;
+  options.small_apart = false;  // as plan_rows() sets it
+  for (const DeviceNumbers& d : kDevices)
+    for (const hipops_dtype dtype : kFloats)
+      for (const RowLayout layout : {RowLayout::aligned, RowLayout::strided})
+        for (int64_t cols = 16 / dtype_bytes(dtype); cols < 1 << 20; cols += (cols / 7 + 8) / 8 * 8) {
+          std::set<std::vector<int64_t>> plans;
+          for (const int64_t rows : {1, 7, 200, 600, 5000, 1 << 20})
+            for (const int units : {d.units, d.units / 2 + 1}) {
+              DeviceNumbers other = d;
+              other.units = units;
+              const RowProblem p = {dtype, layout, rows, cols, rows == 7, true};
+              const RowLaunch plan = resolve(options, kKernels, choose_rows_by_default(options, kKernels, p, other), p, other);
+              plans.insert({plan.kernel, plan.block, plan.cluster, plan.lanes, plan.spans});
+            }
+          INFO(dtype_name(dtype) << ", " << cols << " columns, layout " << int(layout));
+          REQUIRE(plans.size() == 1);
+        }
+}
+
 TEST_CASE("every plan covers all rows, on every device", "[rows]") {
   for (const hipops_dtype dtype : kFloats) {
     std::set<int> chosen;

@@ -101,8 +101,8 @@ std::vector<uint32_t> bits_of_rows(const char* threads) {
       for (int op = 0; op < 3; ++op, y += kElements) {
         out.data = y;
         EXPECT_EQUAL(op == 0   ? hipops_rms_norm(&out, nullptr, &in, &scale, 1e-5, 0, nullptr)
-                     : op == 1 ? hipops_layer_norm(&out, nullptr, nullptr, &in, &scale, &scale, 1e-5, nullptr)
-                               : hipops_softmax(&out, &in, nullptr),
+                     : op == 1 ? hipops_layer_norm(&out, nullptr, nullptr, &in, &scale, &scale, 1e-5, 0, nullptr)
+                               : hipops_softmax(&out, &in, 0, nullptr),
                      HIPOPS_SUCCESS);
       }
     }

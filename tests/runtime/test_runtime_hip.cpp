@@ -200,8 +200,8 @@ TEST_CASE("a call launches as few kernels as its budget says, on CDNA and RDNA",
         const hipops_tensor x = tensor(HIPOPS_BF16, {norm.rows, norm.cols}), y = tensor(HIPOPS_BF16, {norm.rows, norm.cols}),
                             h = tensor(HIPOPS_BF16, {norm.rows, norm.cols}), weight = tensor(HIPOPS_BF16, {norm.cols});
         at_most(norm.budget, hipops_rms_norm(&y, nullptr, &x, &weight, 1e-5, 0, nullptr));
-        at_most(norm.budget, hipops_layer_norm(&y, nullptr, nullptr, &x, &weight, &weight, 1e-5, nullptr));
-        at_most(norm.budget, hipops_softmax(&y, &x, nullptr));
+        at_most(norm.budget, hipops_layer_norm(&y, nullptr, nullptr, &x, &weight, &weight, 1e-5, 0, nullptr));
+        at_most(norm.budget, hipops_softmax(&y, &x, 0, nullptr));
         at_most(norm.budget, hipops_fused_add_rms_norm(&y, &h, nullptr, &x, &h, &weight, 1e-5, 0, nullptr));
         at_most(1, hipops_strided_copy(&y, &x, nullptr));
       }

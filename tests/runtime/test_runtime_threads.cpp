@@ -127,7 +127,7 @@ TEST_CASE("16 threads compute on the CPU at the same time, from the first use on
       to.data = y.data();
       for (int i = 0; i < 20; ++i) {
         y.assign(y.size(), -1);
-        EXPECT_EQUAL(hipops_softmax(&to, &from, nullptr), HIPOPS_SUCCESS);
+        EXPECT_EQUAL(hipops_softmax(&to, &from, 0, nullptr), HIPOPS_SUCCESS);
         for (const float value : y) EXPECT_EQUAL(value, 1.0f / kColumns);
       }
     });

@@ -94,7 +94,7 @@ fn main() -> Result<()> {
     let (x, y) = (View::of(&x, &[1])?, ViewMut::of(&mut y, &[1])?);
     leaky_relu(&y, &x, 0.25, stream)?;
     twice_as_much(&y, &x, stream)?;
-    log_softmax_again(&y, &x, stream)
+    log_softmax_again(&y, &x, 0, stream)
 }' > capi/rust/hipops/examples/new_ops.rs
   CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=$PWD/target quietly cargo check --quiet --manifest-path capi/rust/Cargo.toml -p hipops --examples
 fi

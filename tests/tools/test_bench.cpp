@@ -262,7 +262,7 @@ TEST_CASE("an op that hipops-bench does not know is no other op", "[bench]") {
 TEST_CASE("a failing call ends the timing with its message", "[bench]") {
   CountingDevice counting({1});
   Timer timer(counting.device, 3);
-  const Call call = [] { return hipops_softmax(nullptr, nullptr, nullptr); };
+  const Call call = [] { return hipops_softmax(nullptr, nullptr, 0, nullptr); };
   CHECK_THROWS_AS(timer.microseconds(call, 1), parity::RuntimeFailure);
 }
 

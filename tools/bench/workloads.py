@@ -25,8 +25,8 @@ def norm(op, dtype, rows, cols):
     moved = 2 * x.numel() * x.element_size()
     peers = {
         "rms_norm": (lambda x, w, b: F.rms_norm(x, (cols,), w, 1e-5), lambda lib: lib.bind(op, y, None, x, w, 1e-5, 0)),
-        "layer_norm": (lambda x, w, b: F.layer_norm(x, (cols,), w, b, 1e-5), lambda lib: lib.bind(op, y, None, None, x, w, b, 1e-5)),
-        "softmax": (lambda x, w, b: torch.softmax(x, -1), lambda lib: lib.bind(op, y, x)),
+        "layer_norm": (lambda x, w, b: F.layer_norm(x, (cols,), w, b, 1e-5), lambda lib: lib.bind(op, y, None, None, x, w, b, 1e-5, 0)),
+        "softmax": (lambda x, w, b: torch.softmax(x, -1), lambda lib: lib.bind(op, y, x, 0)),
         "log_softmax": (lambda x, w, b: torch.log_softmax(x, -1), lambda lib: lib.bind(op, y, x)),
     }
     peer, ours = peers[op]
@@ -64,7 +64,7 @@ def reduction(kind, dtype, rows, cols, dims):
 
     def ours(lib):
         space, n = lib.workspace("reduce", y, x, number, bits)
-        return lib.bind("reduce", y, x, number, bits, space, n)
+        return lib.bind("reduce", y, x, number, bits, 0, space, n)
 
     return Workload(f"reduce_{kind}/{NAMES[dtype]}/{rows}x{cols}:{','.join(map(str, dims))}", "reduce",
                     x.numel() * x.element_size() + y.numel() * y.element_size(), ours, peer, (x,), 0.94)

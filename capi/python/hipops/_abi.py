@@ -8,6 +8,7 @@ from typing import Any
 
 VERSION = "0.2.0"
 MAX_RANK = 8
+BATCH_INVARIANT = 16
 ROUND_SUM = 2
 WEIGHT_PLUS_ONE = 4
 ROUND_BEFORE_WEIGHT = 8
@@ -115,7 +116,7 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_init": (c_int32, {"backend": c_int32}),
     "hipops_backend_in_use": (c_int32, {}),
     "hipops_prepare": (c_int32, {"op": c_char_p}),
-    "hipops_layer_norm": (c_int32, {"y": TensorPointer, "mean": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "bias": TensorPointer, "eps": c_double, "stream": Memory}),
+    "hipops_layer_norm": (c_int32, {"y": TensorPointer, "mean": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "bias": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_rms_norm": (c_int32, {"y": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_fused_add_rms_norm": (c_int32, {"y": TensorPointer, "residual_out": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "residual": TensorPointer, "weight": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_fused_add_layer_norm": (c_int32, {"y": TensorPointer, "residual_out": TensorPointer, "mean": TensorPointer, "rstd": TensorPointer, "x": TensorPointer, "residual": TensorPointer, "weight": TensorPointer, "bias": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
@@ -124,6 +125,9 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_softmax": (c_int32, {"y": TensorPointer, "x": TensorPointer, "stream": Memory}),
     "hipops_reduce": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
     "hipops_reduce_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "bytes": POINTER(c_int64)}),
+    "hipops_softmax": (c_int32, {"y": TensorPointer, "x": TensorPointer, "flags": c_uint32, "stream": Memory}),
+    "hipops_reduce": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
+    "hipops_reduce_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "flags": c_uint32, "bytes": POINTER(c_int64)}),
     "hipops_log_softmax": (c_int32, {"y": TensorPointer, "x": TensorPointer, "stream": Memory}),
     "hipops_softmax_ext": (c_int32, {"y": TensorPointer, "x": TensorPointer, "mask": TensorPointer, "alibi_slopes": TensorPointer, "sinks": TensorPointer, "scale": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_rope_i": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),

@@ -11,8 +11,8 @@ import sys
 from typing import Any, Literal
 
 from . import _arrays, _streams
-from ._abi import (DETERMINISTIC, FNUZ_240, FUNCTIONS, MASKED_ROW_ZERO, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_PLUS_ONE, WEIGHT_PLUS_ONE,
-                   ActivationKind, Backend, Dtype, Nearest, Reduction, TensorPointer)
+from ._abi import (BATCH_INVARIANT, DETERMINISTIC, FNUZ_240, FUNCTIONS, MASKED_ROW_ZERO, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_PLUS_ONE,
+                   WEIGHT_PLUS_ONE, ActivationKind, Backend, Dtype, Nearest, Reduction, TensorPointer)
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
 __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_",
@@ -247,7 +247,8 @@ def _result(op: str, out: Any, x: Any, shape: Any = None, dtype: str | None = No
 
 def _flags(op: str, **flags: bool) -> int:
     bits = {"round_sum": ROUND_SUM, "weight_plus_one": WEIGHT_PLUS_ONE, "round_before_weight": ROUND_BEFORE_WEIGHT,
-            "deterministic": DETERMINISTIC, "up_plus_one": UP_PLUS_ONE, "masked_row_zero": MASKED_ROW_ZERO, "fnuz_240": FNUZ_240}
+            "deterministic": DETERMINISTIC, "up_plus_one": UP_PLUS_ONE, "masked_row_zero": MASKED_ROW_ZERO, "fnuz_240": FNUZ_240,
+            "batch_invariant": BATCH_INVARIANT}
     return sum(_flag(op, name, value, bits[name]) for name, value in flags.items())
 
 
@@ -261,55 +262,58 @@ def _statistic(op: str, is_requested: bool, x: Any) -> Any:
     return made
 
 
-def layer_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, *, statistics: bool = False, out: Any = None,
-               stream: Any = None) -> Any:
+def layer_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, batch_invariant: bool = False, *,
+               statistics: bool = False, out: Any = None, stream: Any = None) -> Any:
     """(x - mean(x)) * rstd * weight + bias, with rstd = 1 / sqrt(var(x) + eps), over the last dimension. statistics: returns
-    also mean(x) and rstd, in float32, or float64 if x is float64."""
+    also mean(x) and rstd, in float32, or float64 if x is float64. batch_invariant: the bits of a row do not depend on the
+    number of rows."""
     y = _result("layer_norm", out, x)
     mean, rstd = (_statistic("layer_norm", statistics, x) for _ in range(2))
-    _call("layer_norm", x, stream, y=y, mean=mean, rstd=rstd, x=x, weight=weight, bias=bias, eps=eps)
+    _call("layer_norm", x, stream, y=y, mean=mean, rstd=rstd, x=x, weight=weight, bias=bias, eps=eps,
+          flags=_flags("layer_norm", batch_invariant=batch_invariant))
     return (y, mean, rstd) if statistics else y
 
 
-def rms_norm(x: Any, weight: Any = None, eps: float = 1e-5, weight_plus_one: bool = False, round_before_weight: bool = False, *,
-             statistics: bool = False, out: Any = None, stream: Any = None) -> Any:
+def rms_norm(x: Any, weight: Any = None, eps: float = 1e-5, weight_plus_one: bool = False, round_before_weight: bool = False,
+             batch_invariant: bool = False, *, statistics: bool = False, out: Any = None, stream: Any = None) -> Any:
     """x * rstd * weight, with rstd = 1 / sqrt(mean(x^2) + eps), over the last dimension. statistics: returns also rstd. weight_plus_one: 1 + weight replaces weight, as in
     Gemma. round_before_weight: the normalized x is rounded to x's dtype, and the product again, as in Llama of transformers."""
     y = _result("rms_norm", out, x)
-    flags = _flags("rms_norm", weight_plus_one=weight_plus_one, round_before_weight=round_before_weight)
+    flags = _flags("rms_norm", weight_plus_one=weight_plus_one, round_before_weight=round_before_weight,
+                   batch_invariant=batch_invariant)
     rstd = _statistic("rms_norm", statistics, x)
     _call("rms_norm", x, stream, y=y, rstd=rstd, x=x, weight=weight, eps=eps, flags=flags)
     return (y, rstd) if statistics else y
 
 
 def fused_add_rms_norm(x: Any, residual: Any, weight: Any = None, eps: float = 1e-5, round_sum: bool = False,
-                       weight_plus_one: bool = False, round_before_weight: bool = False, *, statistics: bool = False,
-                       out: Any = None, residual_out: Any = None, stream: Any = None) -> tuple[Any, ...]:
+                       weight_plus_one: bool = False, round_before_weight: bool = False, batch_invariant: bool = False, *,
+                       statistics: bool = False, out: Any = None, residual_out: Any = None, stream: Any = None) -> tuple[Any, ...]:
     """The rms_norm of h = x + residual, and h. round_sum: h is first rounded to its dtype. statistics: returns also rstd."""
     y, h = _result("fused_add_rms_norm", out, x), _result("fused_add_rms_norm", residual_out, x)
     flags = _flags("fused_add_rms_norm", round_sum=round_sum, weight_plus_one=weight_plus_one,
-                   round_before_weight=round_before_weight)
+                   round_before_weight=round_before_weight, batch_invariant=batch_invariant)
     rstd = _statistic("fused_add_rms_norm", statistics, x)
     _call("fused_add_rms_norm", x, stream, y=y, residual_out=h, rstd=rstd, x=x, residual=residual, weight=weight, eps=eps, flags=flags)
     return (y, h, rstd) if statistics else (y, h)
 
 
-def fused_add_layer_norm(x: Any, residual: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, round_sum: bool = False, *,
-                         statistics: bool = False, out: Any = None, residual_out: Any = None, stream: Any = None) -> tuple[Any, ...]:
+def fused_add_layer_norm(x: Any, residual: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, round_sum: bool = False,
+                         batch_invariant: bool = False, *, statistics: bool = False, out: Any = None, residual_out: Any = None, stream: Any = None) -> tuple[Any, ...]:
     """The layer_norm of h = x + residual, and h. round_sum: h is first rounded to its dtype. statistics: returns also mean(h)
     and rstd."""
     y, h = _result("fused_add_layer_norm", out, x), _result("fused_add_layer_norm", residual_out, x)
     mean, rstd = (_statistic("fused_add_layer_norm", statistics, x) for _ in range(2))
-    flags = _flags("fused_add_layer_norm", round_sum=round_sum)
+    flags = _flags("fused_add_layer_norm", round_sum=round_sum, batch_invariant=batch_invariant)
     _call("fused_add_layer_norm", x, stream, y=y, residual_out=h, mean=mean, rstd=rstd, x=x, residual=residual, weight=weight,
           bias=bias, eps=eps, flags=flags)
     return (y, h, mean, rstd) if statistics else (y, h)
 
 
-def softmax(x: Any, *, out: Any = None, stream: Any = None) -> Any:
+def softmax(x: Any, batch_invariant: bool = False, *, out: Any = None, stream: Any = None) -> Any:
     """exp(x - max(x)) / sum(exp(x - max(x))), over the last dimension."""
     y = _result("softmax", out, x)
-    _call("softmax", x, stream, y=y, x=x)
+    _call("softmax", x, stream, y=y, x=x, flags=_flags("softmax", batch_invariant=batch_invariant))
     return y
 
 
@@ -363,8 +367,8 @@ def _dims(op: str, dim: Any, rank: int) -> int:
     return sum({1 << d % rank for d in dims}) if rank else 0
 
 
-def reduce(x: Any, reduction: str | Reduction, dim: Any = None, keepdim: bool = False, *, out: Any = None, workspace: Any = None,
-           stream: Any = None) -> Any:
+def reduce(x: Any, reduction: str | Reduction, dim: Any = None, keepdim: bool = False, batch_invariant: bool = False, *, out: Any = None,
+           workspace: Any = None, stream: Any = None) -> Any:
     """The sum, mean, max, min, logsumexp, argmax or argmin of x over a dimension, several (a tuple) or all. `out` may be of float32
     where x is of 16 bits. argmax and argmin give int64, or an `out` of int32 or uint32."""
     names: dict[Any, Reduction] = {made.name.lower(): made for made in Reduction}
@@ -376,7 +380,8 @@ def reduce(x: Any, reduction: str | Reduction, dim: Any = None, keepdim: bool = 
     made = [1 if dims >> d & 1 else size for d, size in enumerate(shape) if kept or not dims >> d & 1]
     of = names.get(reduction, reduction)
     y = _result("reduce", out, x, tuple(made), "int64" if of in (Reduction.ARGMAX, Reduction.ARGMIN) else None)
-    return _with_workspace("reduce", y, workspace, stream, x=x, reduction=of, dims=dims)
+    flags = _flags("reduce", batch_invariant=batch_invariant)
+    return _with_workspace("reduce", y, workspace, stream, x=x, reduction=of, dims=dims, flags=flags)
 
 
 def _with_workspace(op: str, y: Any, workspace: Any, stream: Any, report: Any = None, **arguments: Any) -> Any:

@@ -27,5 +27,5 @@ int main(int argc, char** argv) {
     return fprintf(stderr, "%s\n", hipops_last_error()), 1;
   if (!is_right(argc, argv, "rms_norm", hipops_rms_norm(&out, NULL, &in, NULL, 1e-5, 0, NULL))) return 1;
   printf("hipops %s: %f %f\n", hipops_version(), y[0][0], y[1][3]);
-  return is_right(argc, argv, "softmax", hipops_softmax(&out, &in, NULL)) ? 0 : 1;
+  return is_right(argc, argv, "softmax", hipops_softmax(&out, &in, 0, NULL)) ? 0 : 1;
 }

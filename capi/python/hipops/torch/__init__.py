@@ -252,7 +252,7 @@ def _selected(x: torch.Tensor, dim: int, index: torch.Tensor) -> torch.Tensor:
     return x.new_empty(shape)
 
 
-def _reduced(x: torch.Tensor, reduction: str, dim: Any = None, keepdim: bool = False) -> torch.Tensor:
+def _reduced(x: torch.Tensor, reduction: str, dim: Any = None, keepdim: bool = False, *rest: Any) -> torch.Tensor:
     dims = range(x.dim()) if dim is None else [d % max(x.dim(), 1) for d in dim]
     shape = [1 if d in dims else size for d, size in enumerate(x.shape) if keepdim or d not in dims]
     return x.new_empty(shape, dtype=torch.int64 if reduction in ("argmax", "argmin") else x.dtype)
@@ -274,17 +274,18 @@ def _dynamically_quantized(x: torch.Tensor, dtype: torch.dtype, group: int = 0, 
     return _quantized(x, x, dtype), x.new_empty((*x.shape[:-1], groups), dtype=torch.float32)
 
 
-_FLAGS = "bool weight_plus_one=False, bool round_before_weight=False"
+_INVARIANT = "bool batch_invariant=False"
+_FLAGS = f"bool weight_plus_one=False, bool round_before_weight=False, {_INVARIANT}"
 _ROPE = "Tensor x, Tensor cos, Tensor sin, Tensor? positions=None"
 _IN_PLACE = "Tensor(a!) y, int dim, Tensor index, "
-_define("layer_norm", "Tensor x, Tensor? weight=None, Tensor? bias=None, float eps=1e-05", "Tensor", _contiguous)
+_define("layer_norm", f"Tensor x, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, {_INVARIANT}", "Tensor", _contiguous)
 _define("rms_norm", f"Tensor x, Tensor? weight=None, float eps=1e-05, {_FLAGS}", "Tensor", _normed)
 _define("fused_add_rms_norm", f"Tensor x, Tensor residual, Tensor? weight=None, float eps=1e-05, bool round_sum=False, {_FLAGS}",
         "(Tensor, Tensor)", _sum_and_norm)
 _define("fused_add_layer_norm",
-        "Tensor x, Tensor residual, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool round_sum=False",
+        f"Tensor x, Tensor residual, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool round_sum=False, {_INVARIANT}",
         "(Tensor, Tensor)", lambda x, residual, *rest: (x.new_empty(x.shape), _as_elementwise(residual, x)))
-_define("softmax", "Tensor x", "Tensor", _contiguous)
+_define("softmax", f"Tensor x, {_INVARIANT}", "Tensor", _contiguous)
 _define("rms_norm_backward",
         f"Tensor dy, Tensor x, Tensor? weight=None, Tensor? rstd=None, float eps=1e-05, {_FLAGS}, bool weight_grad=True", "(Tensor, Tensor)",
         _gradients, ("out", "dw"))
@@ -299,7 +300,7 @@ _define("index_select", "Tensor x, int dim, Tensor index", "Tensor", _selected)
 _define("scatter_", _IN_PLACE + "Tensor src, bool deterministic=False", "()", None)
 _define("scatter_add_", _IN_PLACE + "Tensor src, bool deterministic=False", "()", None)
 _define("index_add_", _IN_PLACE + "Tensor source", "()", None)
-_define("reduce", "Tensor x, str reduction, int[]? dim=None, bool keepdim=False", "Tensor", _reduced)
+_define("reduce", "Tensor x, str reduction, int[]? dim=None, bool keepdim=False, " + _INVARIANT, "Tensor", _reduced)
 _define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)

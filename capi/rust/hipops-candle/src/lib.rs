@@ -185,7 +185,7 @@ impl Op for LayerNorm {
         &["x", "weight", "bias"]
     }
     fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
-        hipops::layer_norm(y, None, None, &inputs[0], inputs.get(1), inputs.get(2), self.eps, call.stream()).map_err(Error::wrap)
+        hipops::layer_norm(y, None, None, &inputs[0], inputs.get(1), inputs.get(2), self.eps, 0, call.stream()).map_err(Error::wrap)
     }
 }
 custom_op!(CustomOp1 for LayerNorm, s1 l1);
@@ -206,7 +206,7 @@ impl Op for Softmax {
         &["x"]
     }
     fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
-        hipops::softmax(y, &inputs[0], call.stream()).map_err(Error::wrap)
+        hipops::softmax(y, &inputs[0], 0, call.stream()).map_err(Error::wrap)
     }
 }
 custom_op!(CustomOp1 for Softmax, s1 l1);

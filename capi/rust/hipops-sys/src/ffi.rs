@@ -133,6 +133,8 @@ pub const HIPOPS_VERSION_PATCH: i32 = 0;
 /// `HIPOPS_MAX_RANK` of hipops.h.
 pub const HIPOPS_MAX_RANK: i32 = 8;
 /// A flag.
+pub const HIPOPS_BATCH_INVARIANT: u32 = 16;
+/// A flag.
 pub const HIPOPS_ROUND_SUM: u32 = 2;
 /// A flag.
 pub const HIPOPS_WEIGHT_PLUS_ONE: u32 = 4;
@@ -161,7 +163,7 @@ api! {
     /// `hipops_prepare` of hipops.h.
     fn hipops_prepare(op: *const c_char) -> hipops_status;
     /// `hipops_layer_norm` of hipops.h.
-    fn hipops_layer_norm(y: *const hipops_tensor, mean: *const hipops_tensor, rstd: *const hipops_tensor, x: *const hipops_tensor, weight: *const hipops_tensor, bias: *const hipops_tensor, eps: f64, stream: *mut c_void) -> hipops_status;
+    fn hipops_layer_norm(y: *const hipops_tensor, mean: *const hipops_tensor, rstd: *const hipops_tensor, x: *const hipops_tensor, weight: *const hipops_tensor, bias: *const hipops_tensor, eps: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_rms_norm` of hipops.h.
     fn hipops_rms_norm(y: *const hipops_tensor, rstd: *const hipops_tensor, x: *const hipops_tensor, weight: *const hipops_tensor, eps: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_fused_add_rms_norm` of hipops.h.
@@ -173,11 +175,11 @@ api! {
     /// `hipops_rms_norm_backward_workspace_bytes` of hipops.h.
     fn hipops_rms_norm_backward_workspace_bytes(dx: *const hipops_tensor, dw: *const hipops_tensor, dy: *const hipops_tensor, x: *const hipops_tensor, weight: *const hipops_tensor, rstd: *const hipops_tensor, bytes: *mut i64) -> hipops_status;
     /// `hipops_softmax` of hipops.h.
-    fn hipops_softmax(y: *const hipops_tensor, x: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
+    fn hipops_softmax(y: *const hipops_tensor, x: *const hipops_tensor, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_reduce` of hipops.h.
-    fn hipops_reduce(y: *const hipops_tensor, x: *const hipops_tensor, reduction: hipops_reduction, dims: u32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
+    fn hipops_reduce(y: *const hipops_tensor, x: *const hipops_tensor, reduction: hipops_reduction, dims: u32, flags: u32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
     /// `hipops_reduce_workspace_bytes` of hipops.h.
-    fn hipops_reduce_workspace_bytes(y: *const hipops_tensor, x: *const hipops_tensor, reduction: hipops_reduction, dims: u32, bytes: *mut i64) -> hipops_status;
+    fn hipops_reduce_workspace_bytes(y: *const hipops_tensor, x: *const hipops_tensor, reduction: hipops_reduction, dims: u32, flags: u32, bytes: *mut i64) -> hipops_status;
     /// `hipops_log_softmax` of hipops.h.
     fn hipops_log_softmax(y: *const hipops_tensor, x: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_softmax_ext` of hipops.h.

@@ -28,8 +28,8 @@ use std::marker::PhantomData;
 use std::os::raw::c_void;
 
 pub use sys::{
-    hipops_index_report, HIPOPS_DETERMINISTIC, HIPOPS_INDEX_REPORT_INIT, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_ROUND_SUM,
-    HIPOPS_WEIGHT_PLUS_ONE,
+    hipops_index_report, HIPOPS_BATCH_INVARIANT, HIPOPS_DETERMINISTIC, HIPOPS_INDEX_REPORT_INIT, HIPOPS_ROUND_BEFORE_WEIGHT,
+    HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE,
 };
 
 /// The kind of a failure.
@@ -541,9 +541,10 @@ pub fn layer_norm(
     weight: Option<&View<'_>>,
     bias: Option<&View<'_>>,
     eps: f64,
+    flags: u32,
     stream: Stream,
 ) -> Result<()> {
-    call!(hipops_layer_norm(&y.view.raw, raw_mut(mean), raw_mut(rstd), &x.raw, raw(weight), raw(bias), eps, stream.0))
+    call!(hipops_layer_norm(&y.view.raw, raw_mut(mean), raw_mut(rstd), &x.raw, raw(weight), raw(bias), eps, flags, stream.0))
 }
 /// `hipops_rms_norm`
 pub fn rms_norm(
@@ -592,8 +593,8 @@ pub fn fused_add_layer_norm(
     call!(hipops_fused_add_layer_norm(&y.view.raw, out, mean, rstd, &x.raw, &residual.raw, weight, bias, eps, flags, stream.0))
 }
 /// `hipops_softmax`
-pub fn softmax(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
-    call!(hipops_softmax(&y.view.raw, &x.raw, stream.0))
+pub fn softmax(y: &ViewMut<'_>, x: &View<'_>, flags: u32, stream: Stream) -> Result<()> {
+    call!(hipops_softmax(&y.view.raw, &x.raw, flags, stream.0))
 }
 /// `hipops_rope`
 pub fn rope(
@@ -700,15 +701,16 @@ pub fn reduce(
     x: &View<'_>,
     reduction: Reduction,
     dims: u32,
+    flags: u32,
     workspace: Workspace<'_>,
     stream: Stream,
 ) -> Result<()> {
-    call!(hipops_reduce(&y.view.raw, &x.raw, reduction as i32, dims, workspace.data, workspace.bytes, stream.0))
+    call!(hipops_reduce(&y.view.raw, &x.raw, reduction as i32, dims, flags, workspace.data, workspace.bytes, stream.0))
 }
 /// The bytes of workspace for reduce. (`hipops_reduce_workspace_bytes`)
-pub fn reduce_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, reduction: Reduction, dims: u32) -> Result<usize> {
+pub fn reduce_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, reduction: Reduction, dims: u32, flags: u32) -> Result<usize> {
     let mut bytes = 0;
-    call!(hipops_reduce_workspace_bytes(&y.view.raw, &x.raw, reduction as i32, dims, &mut bytes))?;
+    call!(hipops_reduce_workspace_bytes(&y.view.raw, &x.raw, reduction as i32, dims, flags, &mut bytes))?;
     Ok(bytes as usize)
 }
 /// `hipops_rms_norm_backward`: the workspace is for `dw`.

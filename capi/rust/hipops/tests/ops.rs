@@ -30,7 +30,7 @@ fn norms_and_softmax() {
     )
     .unwrap();
     close(y[0], 2.0 * 0.365148);
-    hipops::layer_norm(&ViewMut::of(&mut y, &[2, 4]).unwrap(), None, None, &input, None, Some(&weight), 0.0, STREAM).unwrap();
+    hipops::layer_norm(&ViewMut::of(&mut y, &[2, 4]).unwrap(), None, None, &input, None, Some(&weight), 0.0, 0, STREAM).unwrap();
     close(y[0] + y[3], 5.0);
     let (out, residual) = (ViewMut::of(&mut y, &[2, 4]).unwrap(), ViewMut::of(&mut sum, &[2, 4]).unwrap());
     hipops::fused_add_rms_norm(&out, Some(&residual), None, &input, &input, None, 1e-5, 0, STREAM).unwrap();
@@ -47,7 +47,7 @@ fn norms_and_softmax() {
     assert_eq!((codes[3], codes[7], scales[1]), (127, 127, 8.0 / 127.0));
     let mut z = x.clone();
     let place = ViewMut::of(&mut z, &[2, 4]).unwrap();
-    hipops::softmax(&place, place.as_view(), STREAM).unwrap();
+    hipops::softmax(&place, place.as_view(), 0, STREAM).unwrap();
     close(z[..4].iter().sum(), 1.0);
 }
 
@@ -143,7 +143,7 @@ fn mistakes() {
     assert!(refused.to_string().contains("rms_norm: weight.shape[0] is 3, expected 4"), "{refused}");
     assert_eq!((refused.status(), refused.runtime_error()), (Status::InvalidArgument, 0));
     let bytes = [0u8; 8];
-    let refused = hipops::softmax(&out, &View::of(&bytes, &[2, 4]).unwrap(), STREAM).unwrap_err();
+    let refused = hipops::softmax(&out, &View::of(&bytes, &[2, 4]).unwrap(), 0, STREAM).unwrap_err();
     assert_eq!(refused.status(), Status::UnsupportedDtype, "{refused}");
 
     for (view, message) in [
