@@ -63,7 +63,7 @@ def reduction(kind, dtype, rows, cols, dims):
     bits = sum(1 << d for d in dims)
 
     def ours(lib):
-        space, n = lib.workspace("reduce", y, x, number, bits)
+        space, n = lib.workspace("reduce", y, x, number, bits, 0)
         return lib.bind("reduce", y, x, number, bits, 0, space, n)
 
     return Workload(f"reduce_{kind}/{NAMES[dtype]}/{rows}x{cols}:{','.join(map(str, dims))}", "reduce",
