@@ -221,10 +221,15 @@ int64_t reduced_count(const ReduceProblem& p) {
 int64_t reduce_workspace_bytes(const ReduceProblem& p) {
   if (is_empty(*p.y) || is_empty(*p.x)) return 0;
   const Layouts l = layouts_of(p);
-  if (has_rows(p, l)) return stored_bytes(p, divide_rows(p, l));
-  // The size is the same for x at any address.
-  int64_t bytes = stored_bytes(p, divide_columns(p, l, false));
-  if (has_wide_columns(p, l)) bytes = std::max(bytes, stored_bytes(p, divide_columns(p, l, true)));
+  // The size is the same for x at any address, and two alignments make the difference.
+  hipops_tensor x = *p.x;
+  ReduceProblem placed = p;
+  placed.x = &x;
+  int64_t bytes = 0;
+  for (const int64_t address : {int64_t{0}, dtype_bytes(x.dtype)}) {
+    x.data = reinterpret_cast<void*>(address);
+    bytes = std::max(bytes, stored_bytes(placed, division_of(placed, l)));
+  }
   return bytes;
 }
 

@@ -273,6 +273,29 @@ HIPOPS_API hipops_status hipops_rms_norm_backward_workspace_bytes(const hipops_t
  * 0 or HIPOPS_BATCH_INVARIANT. */
 HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, uint32_t flags, void* stream);
 
+/* y = x - max(x) - log(sum(exp(x - max(x)))). A row that is all -inf, or that holds a NaN or +inf, gives NaN. */
+HIPOPS_API hipops_status hipops_log_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);
+
+/* A flag of row ops: a row whose elements are all masked gives 0, not NaN. */
+#define HIPOPS_MASKED_ROW_ZERO 32u
+
+/* y = softmax(x * scale + slope * mask), for the scores of attention. The op supports f32, f16 and bf16.
+ *
+ * mask may be NULL: then 0. It has x's shape; strides of 0 broadcast it, over heads for example. Its dtype is f32, x's, or
+ * u8 for booleans: a byte of 0 means -inf, and any other byte means 0. So false masks an element, as in PyTorch's
+ * scaled_dot_product_attention. An element whose mask is -inf is masked for all values of x and the slope: its result is 0.
+ *
+ * alibi_slopes and sinks are f32, and may be NULL. Both have x's shape without the last dimension, or with 1 in its place.
+ * For one number a head, a stride of 0 repeats it over batches and queries. A NULL slope means 1; slopes without a mask
+ * are refused. A sink is one more element of a row's maximum and sum, without a result: exp(sink) is added to the sum.
+ *
+ * If all elements of a row are -inf and its sink is -inf or NULL, its results are NaN, or 0 with HIPOPS_MASKED_ROW_ZERO.
+ * A row with +inf or a NaN that is not masked gives NaN. `scale` is finite in f32. `flags` is 0 or HIPOPS_MASKED_ROW_ZERO.
+ * mask, alibi_slopes and sinks must not overlap y. */
+HIPOPS_API hipops_status hipops_softmax_ext(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* mask,
+                                            const hipops_tensor* alibi_slopes, const hipops_tensor* sinks, double scale,
+                                            uint32_t flags, void* stream);
+
 /* ---- Reductions ----------------------------------------------------------------------------------------------------
  *
  * y = the reduction of x over the dimensions whose bits `dims` has: bit d for dimension d. dims = 1 << (x.rank - 1) is
@@ -315,28 +338,6 @@ HIPOPS_API hipops_status hipops_reduce(const hipops_tensor* y, const hipops_tens
 HIPOPS_API hipops_status hipops_reduce_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
                                                        hipops_reduction reduction, uint32_t dims, uint32_t flags,
                                                        int64_t* bytes);
-/* y = x - max(x) - log(sum(exp(x - max(x)))). A row that is all -inf, or that holds a NaN or +inf, gives NaN. */
-HIPOPS_API hipops_status hipops_log_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);
-
-/* A flag of row ops: a row whose elements are all masked gives 0, not NaN. */
-#define HIPOPS_MASKED_ROW_ZERO 32u
-
-/* y = softmax(x * scale + slope * mask), for the scores of attention. The op supports f32, f16 and bf16.
- *
- * mask may be NULL: then 0. It has x's shape; strides of 0 broadcast it, over heads for example. Its dtype is f32, x's, or
- * u8 for booleans: a byte of 0 means -inf, and any other byte means 0. So false masks an element, as in PyTorch's
- * scaled_dot_product_attention. An element whose mask is -inf is masked for all values of x and the slope: its result is 0.
- *
- * alibi_slopes and sinks are f32, and may be NULL. Both have x's shape without the last dimension, or with 1 in its place.
- * For one number a head, a stride of 0 repeats it over batches and queries. A NULL slope means 1; slopes without a mask
- * are refused. A sink is one more element of a row's maximum and sum, without a result: exp(sink) is added to the sum.
- *
- * If all elements of a row are -inf and its sink is -inf or NULL, its results are NaN, or 0 with HIPOPS_MASKED_ROW_ZERO.
- * A row with +inf or a NaN that is not masked gives NaN. `scale` is finite in f32. `flags` is 0 or HIPOPS_MASKED_ROW_ZERO.
- * mask, alibi_slopes and sinks must not overlap y. */
-HIPOPS_API hipops_status hipops_softmax_ext(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* mask,
-                                            const hipops_tensor* alibi_slopes, const hipops_tensor* sinks, double scale,
-                                            uint32_t flags, void* stream);
 
 /* ---- Rotary embedding ---------------------------------------------------------------------------------------------
  *
