@@ -88,8 +88,9 @@ hipops_status hipops_rms_norm_backward(const hipops_tensor* dx, const hipops_ten
   using namespace hipops;
   const Tensors tensors = named(dx, dw, dy, x, weight, rstd);
   if (hipops_status status = check(tensors)) return status;
-  if (hipops_status status = check_flags(kName, flags, HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT,
-                                         "HIPOPS_WEIGHT_PLUS_ONE (0x4) and HIPOPS_ROUND_BEFORE_WEIGHT (0x8)"))
+  if (hipops_status status = check_flags(
+          kName, flags, HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT | HIPOPS_BATCH_INVARIANT,
+          "HIPOPS_WEIGHT_PLUS_ONE (0x4), HIPOPS_ROUND_BEFORE_WEIGHT (0x8) and HIPOPS_BATCH_INVARIANT (0x10)"))
     return status;
   if (hipops_status status = check_eps(kName, eps, *x)) return status;
   if (hipops_status status = check_memory(tensors, workspace, workspace_bytes)) return status;
@@ -104,7 +105,8 @@ hipops_status hipops_rms_norm_backward(const hipops_tensor* dx, const hipops_ten
   else args.terms = norm_terms<float>(eps, cols);
   RowProblem problem{x->dtype, RowLayout::strided, 0, cols, false};
   if (!is_empty(*x))
-    problem = describe_rows({dy, x, dx, rstd}, 2, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows);
+    problem = describe_rows({dy, x, dx, rstd}, 2, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows,
+                            HIPOPS_BATCH_INVARIANT);
   return launch_column_sums(op_rms_norm_backward, kRows, problem, dw, workspace, &args, stream);
 }
 

@@ -431,7 +431,8 @@ TEST_CASE("rms_norm_backward refuses tensors of other shapes, and dw without a w
         op, "rstd.dtype is f32, expected f64 (x.dtype is f64)", [](OpCall& c) { c["rstd"].dtype = HIPOPS_F32; }, HIPOPS_F64);
     invalid_memory(op, "dw overlaps dx, expected separate memory", [](OpCall& c) { c["dw"].data = c["dx"].data; });
     invalid_memory(op, "eps is -1, expected a finite number of 0 or more", [](OpCall& c) { c.params["eps"] = -1; });
-    invalid_memory(op, "flags is 0x2, expected 0 or some of HIPOPS_WEIGHT_PLUS_ONE (0x4) and HIPOPS_ROUND_BEFORE_WEIGHT (0x8)",
+    invalid_memory(op, "flags is 0x2, expected 0 or some of HIPOPS_WEIGHT_PLUS_ONE (0x4), HIPOPS_ROUND_BEFORE_WEIGHT (0x8) and "
+                   "HIPOPS_BATCH_INVARIANT (0x10)",
                    [](OpCall& c) { c.params["flags"] = HIPOPS_ROUND_SUM; });
     invalid_memory(op, "workspace is NULL, expected 32 bytes for dw (hipops_rms_norm_backward_workspace_bytes)", kAsIs);
     OpCall call("rms_norm_backward");

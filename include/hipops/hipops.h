@@ -247,6 +247,7 @@ HIPOPS_API hipops_status hipops_fused_add_layer_norm(const hipops_tensor* y, con
  * rstd is the output of rms_norm, or NULL: then it is computed from x, and x must be in the range below. With rstd, eps is
  * not used. `flags` is the flags of the call of rms_norm. HIPOPS_ROUND_BEFORE_WEIGHT: the terms of dw have x * rstd as
  * rms_norm rounded it. A rounding has the derivative 1.
+ * HIPOPS_BATCH_INVARIANT changes nothing: dx has that property without the flag, and dw depends on all rows.
  *
  * dw is summed in f32 (f64 in f64), in an order that shapes, strides and alignment determine, and rounded once. The same
  * call gives the same bits on every run on one device. A zero of dw is +0. Without rows dw is 0.

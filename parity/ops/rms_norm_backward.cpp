@@ -154,7 +154,7 @@ OpEntry describe_rms_norm_backward() {
   op.params = {eps_param(),
                {"flags", true, true,
                 {0, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT,
-                 HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT}},
+                 HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_BATCH_INVARIANT}},
                {kWorkspaceParam, true, false, {1}}};
   op.bind = [](const Arguments& a) {
     return bound(hipops_rms_norm_backward, a["dx"], a["dw"], a["dy"], a["x"], a["weight"], a["rstd"], a.real("eps"),

@@ -60,7 +60,7 @@ cases = {
     "rms_norm": [(x, weight), (x.t(),), (x[:, 3:70],), (x, weight, 1e-6, True, True)],
     "fused_add_rms_norm": [(x, normal(6, 80), weight, 1e-5, True)],
     "fused_add_layer_norm": [(x, normal(6, 80), weight, weight, 1e-5, True)],
-    "rms_norm_backward": [(x, x, weight), (x.t(), x.t()), (x, x.flip(0), weight, None, 1e-6, True, True, False)],
+    "rms_norm_backward": [(x, x, weight), (x.t(), x.t()), (x, x.flip(0), weight, None, 1e-6, True, True, False, False)],
     "activation_and_mul": [(x, x), (x[:, :40], x[:, 40:], "gelu", 1.5), (x.t(), x.t(), "swish", 0.0, 1.5, True)],
     "softmax": [(x,), (x[:, 3:70],), (normal(3, 4, 5).permute(2, 0, 1),)],
     "log_softmax": [(x,)],

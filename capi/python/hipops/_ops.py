@@ -396,11 +396,12 @@ def _with_workspace(op: str, y: Any, workspace: Any, stream: Any, report: Any = 
 
 
 def rms_norm_backward(dy: Any, x: Any, weight: Any = None, rstd: Any = None, eps: float = 1e-5, weight_plus_one: bool = False,
-                      round_before_weight: bool = False, weight_grad: bool = True, *, out: Any = None, dw: Any = None,
-                      workspace: Any = None, stream: Any = None) -> tuple[Any, Any]:
+                      round_before_weight: bool = False, batch_invariant: bool = False, weight_grad: bool = True, *, out: Any = None,
+                      dw: Any = None, workspace: Any = None, stream: Any = None) -> tuple[Any, Any]:
     """The gradients of x and of weight, for the gradient dy of rms_norm(x, weight, ...). rstd: of rms_norm with statistics, or
     None. The second result is None without a weight, and if weight_grad is False."""
-    flags = _flags("rms_norm_backward", weight_plus_one=weight_plus_one, round_before_weight=round_before_weight)
+    flags = _flags("rms_norm_backward", weight_plus_one=weight_plus_one, round_before_weight=round_before_weight,
+                   batch_invariant=batch_invariant)
     dx = _result("rms_norm_backward", out, x)
     is_wanted = _flag("rms_norm_backward", "weight_grad", weight_grad, 1) and weight is not None
     dw = _result("rms_norm_backward", dw, weight) if is_wanted else None

@@ -111,7 +111,7 @@ class HipopsOp(torch.autograd.Function):  # type: ignore[misc]
     def forward(ctx: Any, name: str, below: Callable[..., Any], *given: Any) -> Any:
         ctx.name = name
         if name == "rms_norm":
-            _, x, weight, *ctx.rest = given + (None, 1e-5, False, False)[len(given) - 2:]
+            _, x, weight, *ctx.rest = given + (None, 1e-5, False, False, False)[len(given) - 2:]
             ctx.save_for_backward(x, weight)
         return below(*given)
 
@@ -121,7 +121,7 @@ class HipopsOp(torch.autograd.Function):  # type: ignore[misc]
             x, weight = ctx.saved_tensors
             needs_weight = weight is not None and ctx.needs_input_grad[4]
             dx, dw = torch.ops.hipops.rms_norm_backward(*gradients, x, weight, None, *ctx.rest, needs_weight)
-            of_inputs = (None, None, None, dx, dw if needs_weight else None, None, None, None)
+            of_inputs = (None, None, None, dx, dw if needs_weight else None, None, None, None, None)
             return of_inputs[:len(ctx.needs_input_grad)]
         raise NotImplementedError(_WITHOUT_BACKWARD.format(ctx.name))
 
@@ -237,7 +237,8 @@ def _sum_and_norm(x: torch.Tensor, residual: torch.Tensor, *rest: Any) -> tuple[
 
 
 def _gradients(dy: torch.Tensor, x: torch.Tensor, weight: torch.Tensor | None = None, rstd: torch.Tensor | None = None, eps: float = 1e-5,
-               weight_plus_one: bool = False, round_before_weight: bool = False, weight_grad: bool = True) -> tuple[torch.Tensor, torch.Tensor]:
+               weight_plus_one: bool = False, round_before_weight: bool = False, batch_invariant: bool = False,
+               weight_grad: bool = True) -> tuple[torch.Tensor, torch.Tensor]:
     """Without a gradient of the weight the second result has no elements."""
     return x.new_empty(x.shape), x.new_empty(0) if weight is None or not weight_grad else weight.new_empty(weight.shape)
 
