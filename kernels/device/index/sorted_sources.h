@@ -88,15 +88,15 @@ HIPOPS_FN void sort_split(const Args& a) {
   const uint32_t crowd = usual < kMostCrowd ? usual : kMostCrowd;
   if (block_index() == 0 && thread_index() == 0 && s.from == nullptr) *s.entries = 0;
   if (s.rows_differ != nullptr && !may_sort(s)) return;
-  if (s.from == nullptr) {
+  Batch<SortShape> batch;
+  batch.begin(s.batch);
+  load_batch(a, first, &batch);
+  if (s.from == nullptr) {  // behind the loads, so that no load waits for these stores
     const uint32_t parts = a.segments.row_parts, counters = s.batch / kChunk * parts;
 #pragma unroll 1
     for (uint32_t i = thread_index(); i < counters; i += kSortBlock)
       a.segments.arrived[int64_t(first / kChunk) * parts + i] = 0;
   }
-  Batch<SortShape> batch;
-  batch.begin(s.batch);
-  load_batch(a, first, &batch);
   if (thread_index() == 0) crowded[0] = 0;
   const int high_shift = s.shift + s.low_bits;
   const uint32_t entries = sort_batch(&batch, high_shift, s.high_bits, tally, start_of, sorted, [&](uint32_t count) {
