@@ -568,8 +568,8 @@ HIPOPS_API int32_t hipops_version_number(void);
 /* How the library was built: version, compiler, AMD targets, CUDA architectures, CPU runtime. One line each. */
 HIPOPS_API const char* hipops_build_info(void);
 
-/* 1 if `op` (for example "rms_norm") supports x in `dtype` together with `second`, the dtype of its weights, its tables
- * or its index. If `second` is HIPOPS_NONE: 1 if the op supports x in `dtype` at all. Otherwise 0. An unknown op, or an
+/* 1 if `op` (for example "rms_norm") supports x in `dtype` together with `second`, the dtype of its weights, tables, mask
+ * or index. If `second` is HIPOPS_NONE: 1 if the op supports x in `dtype` at all. Otherwise 0. An unknown op, or an
  * op that this build does not contain, gives 0. */
 HIPOPS_API int32_t hipops_supports(const char* op, hipops_dtype dtype, hipops_dtype second);
 
