@@ -81,8 +81,7 @@ SortPlan plan_sort(const SumsProblem& p) {
   plan.split = reserve_bytes(&plan, entries * int64_t{sizeof(SortEntry)});
   plan.heads = reserve_bytes(&plan, entries * int64_t{sizeof(uint32_t)});
   plan.sorted = reserve_bytes(&plan, p.indices * int64_t{sizeof(SortEntry)});
-  constexpr int64_t kLeastWave = 32;  // no part of a row has fewer vectors (row_parts in plan.cpp), but the last one
-  const int64_t most_parts = (p.row_elements + kLeastWave - 1) / kLeastWave;
+  const int64_t most_parts = (p.row_elements + kLeastPartVectors - 1) / kLeastPartVectors;
   plan.arrived = reserve_bytes(&plan, entries / kChunk * most_parts * int64_t{sizeof(uint64_t)});
   plan.sums = reserve_bytes(&plan, 2 * plan.slices * p.row_elements * sum_bytes);
   return plan;

@@ -254,8 +254,9 @@ MUTATIONS = (
         "stores_into_the_input",
         "Inputs are compared with their copies from before the call.",
         "softmax", RESULTS,
-        before="const int stream = Op::kInputs + i;",
-        after="const int stream = i;",
+        before="const int stream = Op::kInputs + i;\n      if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;\n"
+               "      const Vector<Out, n>",
+        after="const int stream = i;\n      const Vector<Out, n>",
         runs=(Run("exact", "f32", output="changed its input"),)),
     Mutation(
         "stride_of_x_ignored",
@@ -268,8 +269,8 @@ MUTATIONS = (
         "stride_of_y_ignored",
         "The same for stores. The pattern between strided elements shows it, too.",
         "softmax", RESULTS,
-        before="rows.stream(stream)[col * rows.step(stream)] =",
-        after="rows.stream(stream)[col] =",
+        before="to[col * rows.step(stream)] =",
+        after="to[col] =",
         runs=(Run("layouts", "f32", output="wrote outside y: between its elements"),)),
     Mutation(
         "outer_strides_mixed_up",
@@ -1007,8 +1008,8 @@ MUTATIONS = (
         "map_stores_at_the_next_round",
         "A result is stored at the place of the vector that is loaded for the next round.",
         "activation_and_mul", MAP,
-        before="store_vector_as_one<n>(y + at, apply_map",
-        after="store_vector_as_one<n>(y + next_at, apply_map",
+        before="store_vector_as_one<n>(y + at_y, apply_map",
+        after="store_vector_as_one<n>(y + at.of[0], apply_map",
         runs=(Run("sizes", "bf16", plan="many-rows"),)),
     Mutation(
         "map_first_elements_of_a_row_left_out",

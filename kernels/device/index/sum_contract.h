@@ -52,6 +52,8 @@ constexpr int kSumBlock = 128;  // work-items of a block
 constexpr uint32_t kMostPortion = 1024;  // entries whose chunks a block of `sum` sums
 constexpr int kMostChunks = kSortBatch;  // that a block sums: a chunk can have one entry
 constexpr int64_t kMostPartVectors = INT32_MAX / kMostChunks;  // 31 bits number the vectors of all chunks
+// No part of a row has fewer vectors, except the last: the lanes of the smallest wave (row_parts in index/plan.cpp).
+constexpr int64_t kLeastPartVectors = 32;
 
 // Sorted entries are cut into slices of kChunk entries. A row's chunks begin in neighbouring slices, so slices number
 // the chunk sums.
