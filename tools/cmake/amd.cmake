@@ -41,7 +41,7 @@ function(hipops_complete_device_libraries source folder)
     file(CREATE_LINK ${file} ${folder}/${name} SYMBOLIC)
   endforeach()
   set(constants "oclc_abi_version_600:__oclc_ABI_version:600" "oclc_abi_version_400:__oclc_ABI_version:400")
-  foreach(target ${HIPOPS_AMD_TARGETS})
+  foreach(target IN LISTS HIPOPS_AMD_TARGETS HIPOPS_DEFAULT_AMD_TARGETS)  # tests compile for the latter, too
     hipops_isa_version(${target} version)
     string(REGEX REPLACE "^gfx" "" name ${target})
     list(APPEND constants "oclc_isa_version_${name}:__oclc_ISA_version:${version}")
