@@ -226,7 +226,7 @@ int64_t reduce_workspace_bytes(const ReduceProblem& p) {
   ReduceProblem placed = p;
   placed.x = &x;
   int64_t bytes = 0;
-  for (const int64_t address : {int64_t{0}, dtype_bytes(x.dtype)}) {
+  for (const int64_t address : {int64_t{0}, int64_t{dtype_bytes(x.dtype)}}) {
     x.data = reinterpret_cast<void*>(address);
     bytes = std::max(bytes, stored_bytes(placed, division_of(placed, l)));
   }
