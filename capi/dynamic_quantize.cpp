@@ -65,7 +65,8 @@ hipops_status check(const Call& c) {
                 c.group, c.x->shape[last], last);
   if (hipops_status status = check_scale(c, of_scale, of_q, of_x)) return status;
   if (hipops_status status = check_bound(c, of_q, of_scale)) return status;
-  return check_flags(kName, c.flags, HIPOPS_FNUZ_240, "HIPOPS_FNUZ_240 (0x80)");
+  return check_flags(kName, c.flags, HIPOPS_FNUZ_240 | HIPOPS_BATCH_INVARIANT,
+                     "HIPOPS_FNUZ_240 (0x80) and HIPOPS_BATCH_INVARIANT (0x10)");
 }
 
 // The view in which each group of columns is a row.
@@ -109,6 +110,7 @@ hipops_status hipops_dynamic_quantize(const hipops_tensor* q, const hipops_tenso
   args.most = most_of(args.to, flags);
   args.least = args.to == EightBits::i8 ? FLT_EPSILON : 1 / (args.most * 512);
   args.upper_bound = scale_ub ? static_cast<const float*>(scale_ub->data) : nullptr;
+  // max|x| is exact, so every plan is batch invariant.
   const hipops_tensor rows = grouped(*x, group), quantized = grouped(*q, group);
   const RowProblem problem = describe_rows({&rows, &quantized, scale}, 1, args.columns, 0, 0, &args.rows);
   return launch_rows(op_dynamic_quantize, problem, &args.rows, &args, sizeof args, stream);

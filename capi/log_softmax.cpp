@@ -22,12 +22,13 @@ Op op_log_softmax = {"log_softmax", kKernels, kRows.count, supports, most_shared
 
 }  // namespace hipops
 
-hipops_status hipops_log_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream) {
+hipops_status hipops_log_softmax(const hipops_tensor* y, const hipops_tensor* x, uint32_t flags, void* stream) {
   using namespace hipops;
   if (hipops_status status = check_rows("log_softmax", y, x)) return status;
+  if (hipops_status status = check_flags("log_softmax", flags)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   LogSoftmaxArgs args{};
-  const RowProblem problem = describe_rows({x, y}, 1, args.columns, 0, 0, &args.rows);
+  const RowProblem problem = describe_rows({x, y}, 1, args.columns, 0, 0, &args.rows, flags);
   return launch_rows(op_log_softmax, problem, &args.rows, &args, sizeof args, stream);
 }

@@ -44,7 +44,8 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
   if (slopes && !mask) return fail(HIPOPS_INVALID_ARGUMENT, "%s: mask is NULL, expected a tensor with alibi_slopes", kName);
   if (!std::isfinite(static_cast<float>(scale)))
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: scale is %g, expected a finite number in the range of f32", kName, scale);
-  return check_flags(kName, flags, HIPOPS_MASKED_ROW_ZERO, "HIPOPS_MASKED_ROW_ZERO (0x20)");
+  return check_flags(kName, flags, HIPOPS_MASKED_ROW_ZERO | HIPOPS_BATCH_INVARIANT,
+                     "HIPOPS_MASKED_ROW_ZERO (0x20) and HIPOPS_BATCH_INVARIANT (0x10)");
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ hipops_status hipops_softmax_ext(const hipops_tensor* y, const hipops_tensor* x,
 
   SoftmaxExtArgs args{};
   args.scale = static_cast<float>(scale);
-  args.zeroes_masked_rows = flags == HIPOPS_MASKED_ROW_ZERO;
-  const RowProblem problem = describe_rows({x, y, mask, alibi_slopes, sinks}, 1, args.columns, 0, 0, &args.rows);
+  args.zeroes_masked_rows = (flags & HIPOPS_MASKED_ROW_ZERO) != 0;
+  const RowProblem problem = describe_rows({x, y, mask, alibi_slopes, sinks}, 1, args.columns, 0, 0, &args.rows, flags);
   return launch_rows(op_softmax_ext, problem, &args.rows, &args, sizeof args, stream);
 }

@@ -137,7 +137,7 @@ hipops_status call(RowOp op, const hipops_tensor& y, const hipops_tensor& x, con
     return hipops_fused_add_rms_norm(&y, nullptr, nullptr, &x, &x, weight, kEps, 0, nullptr);
   if (op == RowOp::kFusedAddLayerNorm)
     return hipops_fused_add_layer_norm(&y, nullptr, nullptr, nullptr, &x, &x, weight, bias, kEps, 0, nullptr);
-  if (op == RowOp::kLogSoftmax) return hipops_log_softmax(&y, &x, nullptr);
+  if (op == RowOp::kLogSoftmax) return hipops_log_softmax(&y, &x, 0, nullptr);
   if (op == RowOp::kSoftmaxExt) return hipops_softmax_ext(&y, &x, &x, nullptr, nullptr, 1, 0, nullptr);
   return hipops_softmax(&y, &x, 0, nullptr);
 }

@@ -158,7 +158,7 @@ void check_rows() {
     invalid({"rms_norm"}, unknown + common, set);
     invalid({"fused_add_rms_norm"}, unknown + "HIPOPS_ROUND_SUM (0x2), " + common, set);
     invalid({"fused_add_layer_norm"}, unknown + "HIPOPS_ROUND_SUM (0x2) and " + invariant, set);
-    invalid({"layer_norm", "softmax", "reduce"}, unknown + invariant, set);
+    invalid({"layer_norm", "softmax", "log_softmax", "reduce"}, unknown + invariant, set);
   }
 }
 

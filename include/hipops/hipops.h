@@ -274,8 +274,9 @@ HIPOPS_API hipops_status hipops_rms_norm_backward_workspace_bytes(const hipops_t
  * 0 or HIPOPS_BATCH_INVARIANT. */
 HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, uint32_t flags, void* stream);
 
-/* y = x - max(x) - log(sum(exp(x - max(x)))). A row that is all -inf, or that holds a NaN or +inf, gives NaN. */
-HIPOPS_API hipops_status hipops_log_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);
+/* y = x - max(x) - log(sum(exp(x - max(x)))). A row that is all -inf, or that holds a NaN or +inf, gives NaN. `flags` is
+ * 0 or HIPOPS_BATCH_INVARIANT. */
+HIPOPS_API hipops_status hipops_log_softmax(const hipops_tensor* y, const hipops_tensor* x, uint32_t flags, void* stream);
 
 /* A flag of row ops: a row whose elements are all masked gives 0, not NaN. */
 #define HIPOPS_MASKED_ROW_ZERO 32u
@@ -291,8 +292,9 @@ HIPOPS_API hipops_status hipops_log_softmax(const hipops_tensor* y, const hipops
  * are refused. A sink is one more element of a row's maximum and sum, without a result: exp(sink) is added to the sum.
  *
  * If all elements of a row are -inf and its sink is -inf or NULL, its results are NaN, or 0 with HIPOPS_MASKED_ROW_ZERO.
- * A row with +inf or a NaN that is not masked gives NaN. `scale` is finite in f32. `flags` is 0 or HIPOPS_MASKED_ROW_ZERO.
- * mask, alibi_slopes and sinks must not overlap y. */
+ * A row with +inf or a NaN that is not masked gives NaN. `scale` is finite in f32. mask, alibi_slopes and sinks must not
+ * overlap y. `flags` is 0 or any combination of HIPOPS_MASKED_ROW_ZERO and HIPOPS_BATCH_INVARIANT. Whole rows of a u8 mask
+ * begin at multiples of 8 bytes, or 4 if x is f32. */
 HIPOPS_API hipops_status hipops_softmax_ext(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* mask,
                                             const hipops_tensor* alibi_slopes, const hipops_tensor* sinks, double scale,
                                             uint32_t flags, void* stream);
@@ -553,7 +555,8 @@ HIPOPS_API hipops_status hipops_static_quantize(const hipops_tensor* q, const hi
  *
  * `group` divides the last size of x. scale is f32, of any strides: for rows of x's shape without the last dimension, or
  * with 1 there; for groups of x's shape with the number of groups as the last size. x has rank 1 to 8, with groups to 7. For
- * rows the last size of x must not be 0. The bits are the same on every device. */
+ * rows the last size of x must not be 0. The bits are the same on every device, and for any number of rows. `flags` is 0 or
+ * any combination of HIPOPS_FNUZ_240 and HIPOPS_BATCH_INVARIANT, which has no effect here. */
 HIPOPS_API hipops_status hipops_dynamic_quantize(const hipops_tensor* q, const hipops_tensor* scale, const hipops_tensor* x,
                                                  const hipops_tensor* scale_ub, int64_t group, uint32_t flags, void* stream);
 

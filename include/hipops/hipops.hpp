@@ -180,8 +180,8 @@ HIPOPS_CALL fused_add_layer_norm(const tensor& y, const optional_output& residua
 HIPOPS_CALL softmax(const tensor& y, const const_tensor& x, uint32_t flags = 0, void* stream = nullptr) {
   return check(hipops_softmax(&y, &x, flags, stream));
 }
-HIPOPS_CALL log_softmax(const tensor& y, const const_tensor& x, void* stream = nullptr) {
-  return check(hipops_log_softmax(&y, &x, stream));
+HIPOPS_CALL log_softmax(const tensor& y, const const_tensor& x, uint32_t flags = 0, void* stream = nullptr) {
+  return check(hipops_log_softmax(&y, &x, flags, stream));
 }
 HIPOPS_CALL softmax_ext(const tensor& y, const const_tensor& x, const optional_tensor& mask, const optional_tensor& alibi_slopes,
                         const optional_tensor& sinks, double scale = 1, uint32_t flags = 0, void* stream = nullptr) {
@@ -296,13 +296,6 @@ HIPOPS_CALL reduce_workspace(const tensor& y, const const_tensor& x, hipops_redu
 }
 #endif
 
-HIPOPS_CALL log_softmax(const tensor& y, const const_tensor& x, void* stream = nullptr) {
-  return check(hipops_log_softmax(&y, &x, stream));
-}
-HIPOPS_CALL softmax_ext(const tensor& y, const const_tensor& x, const optional_tensor& mask, const optional_tensor& alibi_slopes,
-                        const optional_tensor& sinks, double scale = 1, uint32_t flags = 0, void* stream = nullptr) {
-  return check(hipops_softmax_ext(&y, &x, mask.get(), alibi_slopes.get(), sinks.get(), scale, flags, stream));
-}
 HIPOPS_CALL static_quantize(const tensor& q, const const_tensor& x, const const_tensor& scale, void* stream = nullptr) {
   return check(hipops_static_quantize(&q, &x, &scale, stream));
 }

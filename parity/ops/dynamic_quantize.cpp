@@ -118,7 +118,7 @@ OpEntry describe_dynamic_quantize() {
   OpEntry op = {"dynamic_quantize", {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16}, {{"q", Role::kQuantised}, scalar_of_rows("scale")}, {kX}};
   op.outputs.back().optional = false;
   op.inputs.push_back({"scale_ub", Role::kScalar, true, [](const Shape&, const Shape&, size_t) { return Shape{}; }});
-  op.params = {{"group", true, false}, {"flags", true, false, {0, HIPOPS_FNUZ_240}}};
+  op.params = {{"group", true, false}, {"flags", true, false, {0, HIPOPS_FNUZ_240, HIPOPS_BATCH_INVARIANT}}};
   op.bind = [](const Arguments& a) {
     return bound(hipops_dynamic_quantize, a["q"], a["scale"], a["x"], a["scale_ub"], a.integer("group"), a.flags(), a.stream());
   };

@@ -72,7 +72,9 @@ void random_softmax_ext_case(RandomCase& m) {
 OpEntry describe_softmax_ext() {
   OpEntry op = {"softmax_ext", {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16}, {kY}};
   op.inputs = {kX, {"mask", Role::kMask, true}, scalar_of_rows("alibi_slopes"), scalar_of_rows("sinks")};
-  op.params = {{"scale", false, false, {1, 0.125, -2, 0}}, {"flags", true, false, {0, HIPOPS_MASKED_ROW_ZERO}}};
+  op.params = {{"scale", false, false, {1, 0.125, -2, 0}},
+               {"flags", true, false,
+                {0, HIPOPS_MASKED_ROW_ZERO, HIPOPS_BATCH_INVARIANT, HIPOPS_MASKED_ROW_ZERO | HIPOPS_BATCH_INVARIANT}}};
   op.bind = [](const Arguments& a) {
     return bound(hipops_softmax_ext, a["y"], a["x"], a["mask"], a["alibi_slopes"], a["sinks"], a.real("scale"), a.flags(), a.stream());
   };

@@ -142,6 +142,9 @@ if hipops.softmax(x, out=out) is not out:
 expect_close("softmax", out, e / e.sum(-1, keepdims=True))
 expect_close("softmax, batch_invariant", hipops.softmax(x, True)[2:3], hipops.softmax(x[2:3], batch_invariant=True), 0)
 expect(TypeError, ["softmax: batch_invariant is 2, expected a bool"], lambda: hipops.softmax(x, 2))
+for name, run in (("log_softmax", hipops.log_softmax), ("softmax_ext", hipops.softmax_ext), ("dynamic_quantize", lambda x, **flag: hipops.dynamic_quantize(x, "int8", **flag)[0]),
+                  ("rms_norm_backward", lambda x, **flag: hipops.rms_norm_backward(x, x, weight, **flag)[0])):
+    expect_close(f"{name}, batch_invariant", run(x, batch_invariant=True)[2:3], run(x[2:3], batch_invariant=True), 0)
 expect_close("softmax_ext", hipops.softmax_ext(x, np.arange(x.shape[-1]) < 50, sinks=np.zeros((1, 1), np.float32)),
              np.where(np.arange(x.shape[-1]) < 50, np.exp(wide), 0) / (np.exp(wide[..., :50]).sum(-1, keepdims=True) + 1))
 expect_close("log_softmax", hipops.log_softmax(x), np.log(e / e.sum(-1, keepdims=True)))

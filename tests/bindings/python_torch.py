@@ -102,10 +102,11 @@ expect_close("fused_add_rms_norm", y, F.rms_norm(x + x.flip(0), (80,), weight, 1
 expect_close("its sum", h, x + x.flip(0), 0)
 for columns in (40, 1024, 4097):  # on the CPU, rows alone have other bits without the flag
     rows, w = normal(140, columns), normal(columns)
-    for name, arguments in (("layer_norm", (w, w, 1e-5)), ("rms_norm", (w, 1e-5, False, False)), ("softmax", ()), ("reduce", ("sum", [-1], True)),
+    for name, arguments in (("layer_norm", (w, w, 1e-5)), ("rms_norm", (w, 1e-5, False, False)), ("softmax", ()), ("log_softmax", ()),
+                            ("softmax_ext", (None, None, None, 0.5, False)), ("rms_norm_backward", (w, None, 1e-5, False, False)), ("reduce", ("sum", [-1], True)),
                             ("fused_add_rms_norm", (w, 1e-5, False, False, False)), ("fused_add_layer_norm", (w, w, 1e-5, False))):
         def run(x):
-            y = getattr(ops, name)(*(x, x.flip(1))[:1 + name.startswith("fused")], *arguments, True)
+            y = getattr(ops, name)(*(x, x.flip(1))[:1 + name.startswith(("fused", "rms_norm_b"))], *arguments, True)
             return y[0] if isinstance(y, tuple) else y
         expect_close(f"{name} of a row of {columns}", run(rows[7:8]), run(rows)[7:8], 0)
 eights = (torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz)
@@ -149,6 +150,10 @@ for of_x, dy in ((x, normal(6, 80)), (normal(80, 6).t(), normal(6, 1).expand(6, 
             expect_close("gradient of rms_norm", got, right, 1e-5)
 for got, right in zip(gradients(lambda x, w: ops.rms_norm(x, w, 1e-5, True), x, weight, x), gradients(lambda x, w: F.rms_norm(x, (80,), 1 + w, 1e-5), x, weight, x)):
     expect_close("gradient of rms_norm with 1 + weight", got, right, 1e-5)
+invariant, its = (lambda x, w: ops.rms_norm(x, w, 1e-5, False, False, True)), (lambda x, w: F.rms_norm(x, (80,), w, 1e-5))
+for got, right in zip(gradients(invariant, x, weight, x), gradients(its, x, weight, x)):
+    expect_close("gradient of rms_norm, batch_invariant", got, right, 1e-5)
+expect_close("its row alone", gradients(invariant, x[2:3], weight, x[2:3])[0], gradients(invariant, x, weight, x)[0][2:3], 0)
 compiled = torch.compile(lambda x, w: ops.rms_norm(x * 2, w) * w, backend="aot_eager", fullgraph=True)
 for got, right in zip(gradients(compiled, x, weight, x), gradients(lambda x, w: F.rms_norm(x * 2, (80,), w, 1e-5) * w, x, weight, x)):
     expect_close("gradient of compiled rms_norm", got, right, 1e-5)

@@ -1,5 +1,6 @@
 // HIPOPS_BATCH_INVARIANT: a row has the same bits alone and among others, at every place. Without the flag some row of each
-// op differs, so the comparison finds such a difference.
+// op differs, so the comparison finds such a difference. Two ops have no such row: dynamic_quantize, whose maximum is exact,
+// and rms_norm_backward, whose plans are the same.
 #include <cmath>
 #include <set>
 
@@ -35,10 +36,14 @@ class RowCall {
   RowCall(const OpEntry& op, hipops_dtype dtype, const Batch& batch, uint32_t flags) : op_(op), rows_(batch.rows), cols_(batch.cols) {
     for (const auto* specs : {&op.inputs, &op.outputs})
       for (const TensorSpec& spec : *specs) {
-        if (spec.role == Role::kScalar) continue;
-        const bool has_rows = spec.role == Role::kData;
-        const Sizes shape = has_rows ? Sizes{rows_, cols_} : Sizes{cols_};
-        HostTensor t(dtype, shape, has_rows ? Sizes{cols_ + batch.gap, 1} : Sizes{1}, batch.shift);
+        const bool is_scalar = spec.role == Role::kScalar, has_rows = spec.role != Role::kWeight;
+        const bool is_sum = specs == &op.outputs && !has_rows;  // over all rows
+        if (spec.optional && (is_scalar || is_sum)) continue;
+        const int64_t cols = is_scalar ? 1 : cols_;
+        const hipops_dtype of_scalar = parity::scalar_dtype(dtype);
+        const hipops_dtype own = is_scalar ? of_scalar : spec.role == Role::kQuantised ? HIPOPS_I8 : dtype;
+        HostTensor t(own, has_rows ? Sizes{rows_, cols} : Sizes{cols},
+                     has_rows ? Sizes{cols + batch.gap, 1} : Sizes{1}, batch.shift);
         if (specs == &op.inputs) fill(t, has_rows);
         (specs == &op.inputs ? inputs_ : outputs_).emplace_back(spec.name, std::move(t));
       }
@@ -54,7 +59,8 @@ class RowCall {
     std::vector<std::vector<uint64_t>> bits(static_cast<size_t>(count));
     for (int64_t r = 0; r < count; ++r)
       for (auto& [name, t] : outputs_)
-        for (int64_t c = 0; c < cols_; ++c) bits[static_cast<size_t>(r)].push_back(t.bits((first + r) * cols_ + c));
+        for (int64_t cols = t.view.shape[1], c = 0; c < cols; ++c)
+          bits[static_cast<size_t>(r)].push_back(t.bits((first + r) * cols + c));
     return bits;
   }
 
@@ -105,9 +111,10 @@ std::string text_of(const Batch& b) {
 }
 
 // Rows of every layout and body of the CPU's plans.
-const Batch kBatches[] = {{140, 1, 0, 0},  {140, 4, 0, 0},  {140, 7, 0, 0},  {140, 7, 0, 3},  {140, 8, 0, 8},  {20, 33, 0, 0},
-                          {20, 64, 0, 0},  {12, 129, 0, 0}, {12, 512, 0, 0}, {12, 512, 0, 16}, {12, 1000, 1, 0},
-                          {9, 1024, 0, 0}, {9, 4096, 0, 0}, {9, 5001, 0, 0}, {5, 20000, 0, 0}, {5, 40001, 0, 0}};
+const Batch kBatches[] = {{140, 1, 0, 0},  {140, 4, 0, 0},   {140, 4, 0, 4},   {140, 7, 0, 0},  {140, 7, 0, 3},
+                          {140, 8, 0, 8},  {20, 33, 0, 0},   {20, 64, 0, 0},   {12, 129, 0, 0}, {12, 512, 0, 0},
+                          {12, 512, 0, 16}, {12, 1000, 1, 0}, {9, 1024, 0, 0},  {9, 4096, 0, 0}, {9, 5001, 0, 0},
+                          {5, 20000, 0, 0}, {5, 40001, 0, 0}};
 
 // Reductions of the last dimension, or of the first one, whose results are columns. Results i and
 // results - 1 - i are of equal elements.
@@ -151,7 +158,7 @@ TEST_CASE("HIPOPS_BATCH_INVARIANT: a row has the same bits alone and among other
   on_cpu([] {
     int ops = 0;
     for (const OpEntry& op : parity::all_ops()) {
-      if (!has_flag(op) || !op.by_rows || !parity::is_built(op)) continue;
+      if (!has_flag(op) || op.bench.reduces || !parity::is_built(op)) continue;
       int without = 0;
       for (const hipops_dtype dtype : op.dtypes)
         for (const Batch& batch : kBatches) {
@@ -162,7 +169,9 @@ TEST_CASE("HIPOPS_BATCH_INVARIANT: a row has the same bits alone and among other
                                      std::to_string(differing) + " rows differ");
           if (dtype == HIPOPS_F32) without += differing_rows(op, dtype, batch, 0);
         }
-      if (without == 0) throw std::runtime_error(std::string(op.name) + ": no row differs without the flag");
+      const bool never_differs = std::set<std::string>{"dynamic_quantize", "rms_norm_backward"}.count(op.name) != 0;
+      if ((without == 0) != never_differs)
+        throw std::runtime_error(std::string(op.name) + ": " + std::to_string(without) + " rows differ without the flag");
       ++ops;
     }
     EXPECT(ops > 0);

@@ -47,7 +47,8 @@ TEST_CASE("dynamic_quantize refuses tensors of other shapes or dtypes, and inval
       invalid(0, "group is " + std::to_string(group) + ", expected 0 or a divisor of 8 (x.shape[1])",
               [group](OpCall& c) { c.params["group"] = static_cast<double>(group); });
     invalid(0, "scale_ub has 2 elements, expected 1", [](OpCall& c) { c["scale_ub"] = view_of(1 << 20, HIPOPS_F32, {2}); });
-    invalid(0, "flags is 0x1, expected 0 or some of HIPOPS_FNUZ_240 (0x80)", [](OpCall& c) { c.params["flags"] = 1; });
+    invalid(0, "flags is 0x1, expected 0 or some of HIPOPS_FNUZ_240 (0x80) and HIPOPS_BATCH_INVARIANT (0x10)",
+            [](OpCall& c) { c.params["flags"] = 1; });
     refused(0, HIPOPS_UNSUPPORTED_DTYPE, "q.dtype is f16, expected f8_e4m3fn, f8_e4m3fnuz, f8_e5m2, f8_e5m2fnuz or i8",
             [](OpCall& c) { c["q"].dtype = HIPOPS_F16, c["q"].stride[0] = 4, c["q"].shape[1] = c["x"].shape[1] = 4; });
     refused(0, HIPOPS_UNSUPPORTED_DTYPE, "x.dtype is f64, expected f32, f16 or bf16", [](OpCall& c) {

@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "log_softmax.h"
 #include "op_tester.h"
+#include "rms_norm_backward.h"
+#include "rows/column_sums.h"
 #include "softmax.h"
 #include "tensor/tensor.h"
 
@@ -73,6 +76,10 @@ const DeviceNumbers kDevices[] = {device(132, 32, 16, 1), device(132, 32, 15, 1)
 
 constexpr RowKernel kList[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
 constexpr RowKernels kKernels = {kList, static_cast<int>(std::size(kList))};
+constexpr RowKernel kFewList[] = {HIPOPS_LOG_SOFTMAX_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
+constexpr RowKernels kFewKernels = {kFewList, static_cast<int>(std::size(kFewList))};
+constexpr RowKernel kSummedList[] = {HIPOPS_RMS_NORM_BACKWARD_ROW_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
+constexpr RowKernels kSummedKernels = {kSummedList, static_cast<int>(std::size(kSummedList))};
 
 // "" if the launch covers all rows of the problem, within the limits of its kernel and of the device.
 std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLaunch& plan) {
@@ -234,11 +241,15 @@ TEST_CASE("plans of HIPOPS_BATCH_INVARIANT do not depend on rows and units, but 
               DeviceNumbers other = d;
               other.units = units;
               const RowProblem p = {dtype, layout, rows, cols, rows == 7, true};
-              const RowLaunch plan = resolve(options, kKernels, choose_rows_by_default(options, kKernels, p, other), p, other);
-              plans.insert({plan.kernel, plan.block, plan.cluster, plan.lanes, plan.spans});
+              for (const RowKernels* kernels : {&kKernels, &kFewKernels}) {
+                const RowLaunch plan = resolve(options, *kernels, choose_rows_by_default(options, *kernels, p, other), p, other);
+                plans.insert({kernels->count, plan.kernel, plan.block, plan.cluster, plan.lanes, plan.spans});
+              }
+              const RowChunks chunks = divide_rows(kSummedKernels, p);
+              plans.insert({0, chunks.kernel, plan_chunks(options, kSummedKernels, chunks, p, other).block, chunks.lanes});
             }
           INFO(dtype_name(dtype) << ", " << cols << " columns, layout " << int(layout));
-          REQUIRE(plans.size() == 1);
+          REQUIRE(plans.size() == 3);  // one for each list of kernels
         }
 }
 

@@ -47,12 +47,12 @@ TEST_CASE("softmax_ext refuses a scale that is not finite, and other flags", "[s
       std::snprintf(text, sizeof text, "%g", scale);
       call.invalid(std::string("scale is ") + text + ", expected a finite number in the range of f32");
     }
-    for (const uint32_t flags : {1u, 33u, 64u}) {
+    for (const uint32_t flags : {1u, 49u, 64u}) {
       OpCall call("softmax_ext");
       call.params["flags"] = flags;
       char text[32];
       std::snprintf(text, sizeof text, "flags is 0x%x", flags);
-      call.invalid(std::string(text) + ", expected 0 or some of HIPOPS_MASKED_ROW_ZERO (0x20)");
+      call.invalid(std::string(text) + ", expected 0 or some of HIPOPS_MASKED_ROW_ZERO (0x20) and HIPOPS_BATCH_INVARIANT (0x10)");
     }
   });
 }

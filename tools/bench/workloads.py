@@ -27,7 +27,7 @@ def norm(op, dtype, rows, cols):
         "rms_norm": (lambda x, w, b: F.rms_norm(x, (cols,), w, 1e-5), lambda lib: lib.bind(op, y, None, x, w, 1e-5, 0)),
         "layer_norm": (lambda x, w, b: F.layer_norm(x, (cols,), w, b, 1e-5), lambda lib: lib.bind(op, y, None, None, x, w, b, 1e-5, 0)),
         "softmax": (lambda x, w, b: torch.softmax(x, -1), lambda lib: lib.bind(op, y, x, 0)),
-        "log_softmax": (lambda x, w, b: torch.log_softmax(x, -1), lambda lib: lib.bind(op, y, x)),
+        "log_softmax": (lambda x, w, b: torch.log_softmax(x, -1), lambda lib: lib.bind(op, y, x, 0)),
     }
     peer, ours = peers[op]
     return Workload(f"{op}/{NAMES[dtype]}/{rows}x{cols}", op, moved, ours, peer, (x, w, b), 0.88 if cols >= 65536 else 0.94)

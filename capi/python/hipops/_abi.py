@@ -123,7 +123,7 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_rms_norm_backward": (c_int32, {"dx": TensorPointer, "dw": TensorPointer, "dy": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "rstd": TensorPointer, "eps": c_double, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
     "hipops_rms_norm_backward_workspace_bytes": (c_int32, {"dx": TensorPointer, "dw": TensorPointer, "dy": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "rstd": TensorPointer, "bytes": POINTER(c_int64)}),
     "hipops_softmax": (c_int32, {"y": TensorPointer, "x": TensorPointer, "flags": c_uint32, "stream": Memory}),
-    "hipops_log_softmax": (c_int32, {"y": TensorPointer, "x": TensorPointer, "stream": Memory}),
+    "hipops_log_softmax": (c_int32, {"y": TensorPointer, "x": TensorPointer, "flags": c_uint32, "stream": Memory}),
     "hipops_softmax_ext": (c_int32, {"y": TensorPointer, "x": TensorPointer, "mask": TensorPointer, "alibi_slopes": TensorPointer, "sinks": TensorPointer, "scale": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_reduce": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
     "hipops_reduce_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "flags": c_uint32, "bytes": POINTER(c_int64)}),

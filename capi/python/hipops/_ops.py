@@ -491,22 +491,22 @@ def activation_and_mul(x: Any, up: Any, kind: str | ActivationKind = "silu", lim
     return y
 
 
-def log_softmax(x: Any, *, out: Any = None, stream: Any = None) -> Any:
+def log_softmax(x: Any, batch_invariant: bool = False, *, out: Any = None, stream: Any = None) -> Any:
     """y = x - max(x) - log(sum(exp(x - max(x)))). A row that is all -inf, or that holds a NaN or +inf, gives NaN."""
     y = _result("log_softmax", out, x)
-    _call("log_softmax", x, stream, y=y, x=x)
+    _call("log_softmax", x, stream, y=y, x=x, flags=_flags("log_softmax", batch_invariant=batch_invariant))
     return y
 
 
 def softmax_ext(x: Any, mask: Any = None, alibi_slopes: Any = None, sinks: Any = None, scale: float = 1.0,
-                masked_row_zero: bool = False, *, out: Any = None, stream: Any = None) -> Any:
+                masked_row_zero: bool = False, batch_invariant: bool = False, *, out: Any = None, stream: Any = None) -> Any:
     """softmax(x * scale + alibi_slopes * mask) over the last dimension. A sink is one more element of a row's sum, without a
     result. mask broadcasts to x's shape, the others to that with 1 for the last dimension: for x of [batch, heads, queries, keys]
     they may have shape [heads, 1, 1]. mask: float32, x's dtype, or bool. False and -inf mask an element. masked_row_zero: a row with no other elements gives 0, not NaN."""
     if str(getattr(mask, "dtype", "")).endswith("bool"):
         mask = mask.view(sys.modules["torch"].uint8 if _arrays.is_torch(mask) else "uint8")
     y = _result("softmax_ext", out, x)
-    flags = _flags("softmax_ext", masked_row_zero=masked_row_zero)
+    flags = _flags("softmax_ext", masked_row_zero=masked_row_zero, batch_invariant=batch_invariant)
     _call("softmax_ext", x, stream, y=y, x=x, mask=mask, alibi_slopes=alibi_slopes, sinks=sinks, scale=scale, flags=flags)
     return y
 
@@ -550,18 +550,18 @@ def static_quantize(x: Any, scale: Any, dtype: Any = "float8_e4m3fn", *, out: An
     return q
 
 
-def dynamic_quantize(x: Any, dtype: Any = "float8_e4m3fn", group: int = 0, scale_ub: Any = None, fnuz_240: bool = False, *,
-                     out: Any = None, scale: Any = None, stream: Any = None) -> tuple[Any, Any]:
+def dynamic_quantize(x: Any, dtype: Any = "float8_e4m3fn", group: int = 0, scale_ub: Any = None, fnuz_240: bool = False,
+                     batch_invariant: bool = False, *, out: Any = None, scale: Any = None, stream: Any = None) -> tuple[Any, Any]:
     """x / scale, rounded to int8 or an 8-bit float, and the scale of each row, or of each `group` columns of it: max(abs(x)) divided by
     448, 224 (float8_e4m3fnuz; fnuz_240: 240), 57344 or 127. `scale` is memory for the scales, of float32, with the last size 1 or the
-    number of groups."""
+    number of groups. batch_invariant has no effect: the bits of a row never depend on the number of rows."""
     q = _quantized("dynamic_quantize", out, x, dtype)
     shape = _shape("dynamic_quantize", "x", x)
     of_group = int(_number("dynamic_quantize", "group", ctypes.c_int64, group).value)
     scales = (*shape[:-1], shape[-1] // of_group if of_group > 0 else 1) if shape else ()
     scale = _result("dynamic_quantize", scale, x, scales, "float32")
     _call("dynamic_quantize", x, stream, q=q, scale=scale, x=x, scale_ub=scale_ub, group=of_group,
-          flags=_flags("dynamic_quantize", fnuz_240=fnuz_240))
+          flags=_flags("dynamic_quantize", fnuz_240=fnuz_240, batch_invariant=batch_invariant))
     return q, scale
 
 

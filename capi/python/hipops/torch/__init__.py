@@ -287,6 +287,10 @@ _define("fused_add_layer_norm",
         f"Tensor x, Tensor residual, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool round_sum=False, {_INVARIANT}",
         "(Tensor, Tensor)", lambda x, residual, *rest: (x.new_empty(x.shape), _as_elementwise(residual, x)))
 _define("softmax", f"Tensor x, {_INVARIANT}", "Tensor", _contiguous)
+_define("log_softmax", f"Tensor x, {_INVARIANT}", "Tensor", _contiguous)
+_define("softmax_ext",
+        "Tensor x, Tensor? mask=None, Tensor? alibi_slopes=None, Tensor? sinks=None, float scale=1.0, bool masked_row_zero=False, "
+        + _INVARIANT, "Tensor", _contiguous)
 _define("rms_norm_backward",
         f"Tensor dy, Tensor x, Tensor? weight=None, Tensor? rstd=None, float eps=1e-05, {_FLAGS}, bool weight_grad=True", "(Tensor, Tensor)",
         _gradients, ("out", "dw"))
@@ -306,8 +310,8 @@ _define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, 
 _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("static_quantize", "Tensor x, Tensor scale, ScalarType dtype", "Tensor", _quantized)
-_define("dynamic_quantize", "Tensor x, ScalarType dtype, int group=0, Tensor? scale_ub=None, bool fnuz_240=False", "(Tensor, Tensor)",
-        _dynamically_quantized, ("out", "scale"))
+_define("dynamic_quantize", f"Tensor x, ScalarType dtype, int group=0, Tensor? scale_ub=None, bool fnuz_240=False, {_INVARIANT}",
+        "(Tensor, Tensor)", _dynamically_quantized, ("out", "scale"))
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0

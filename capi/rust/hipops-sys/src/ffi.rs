@@ -177,7 +177,7 @@ api! {
     /// `hipops_softmax` of hipops.h.
     fn hipops_softmax(y: *const hipops_tensor, x: *const hipops_tensor, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_log_softmax` of hipops.h.
-    fn hipops_log_softmax(y: *const hipops_tensor, x: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
+    fn hipops_log_softmax(y: *const hipops_tensor, x: *const hipops_tensor, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_softmax_ext` of hipops.h.
     fn hipops_softmax_ext(y: *const hipops_tensor, x: *const hipops_tensor, mask: *const hipops_tensor, alibi_slopes: *const hipops_tensor, sinks: *const hipops_tensor, scale: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_reduce` of hipops.h.

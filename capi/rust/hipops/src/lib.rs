@@ -787,8 +787,8 @@ pub fn activation_and_mul(
     call!(hipops_activation_and_mul(&y.view.raw, &x.raw, &up.raw, kind as i32, limit, alpha, flags, stream.0))
 }
 /// `hipops_log_softmax`
-pub fn log_softmax(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
-    call!(hipops_log_softmax(&y.view.raw, &x.raw, stream.0))
+pub fn log_softmax(y: &ViewMut<'_>, x: &View<'_>, flags: u32, stream: Stream) -> Result<()> {
+    call!(hipops_log_softmax(&y.view.raw, &x.raw, flags, stream.0))
 }
 /// `hipops_softmax_ext`
 #[allow(clippy::too_many_arguments)]
