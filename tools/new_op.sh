@@ -67,7 +67,7 @@ pub fn $op(y: &ViewMut<'_>, x: &View<'_>,${flags:+ flags: u32,} stream: Stream) 
   "$2" capi/python/hipops/_ops.py "def strided_copy(" "$(python_of_softmax 'def softmax\(' capi/python/hipops/_ops.py | sed "s|\"\"\".*\"\"\"|\"\"\"$formula\"\"\"|")
 
 "
-  "$2" capi/python/hipops/_ops.py '           "softmax", "strided_copy"' "           \"$op\","
+  "$2" capi/python/hipops/_ops.py '           "strided_copy",' "           \"$op\","
   "$2" docs/ops/README.md "| [strided_copy]" "| [$op]($op.md) | ${formula%%[.,] *} |"
   "$2" docs/guide/python.md "| \`strided_copy(x)\`" "| \`$op(x)\` | |"
   "$2" capi/python/hipops/torch/__init__.py '_define("strided_copy"' "_define(\"$op\", \"Tensor x${flags:+, bool batch_invariant=False}\", \"Tensor\", $result)"

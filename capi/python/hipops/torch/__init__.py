@@ -306,12 +306,12 @@ _define("scatter_", _IN_PLACE + "Tensor src, bool deterministic=False", "()", No
 _define("scatter_add_", _IN_PLACE + "Tensor src, bool deterministic=False", "()", None)
 _define("index_add_", _IN_PLACE + "Tensor source", "()", None)
 _define("reduce", "Tensor x, str reduction, int[]? dim=None, bool keepdim=False, " + _INVARIANT, "Tensor", _reduced)
-_define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
-_define("upsample_nearest2d",
-        'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("static_quantize", "Tensor x, Tensor scale, ScalarType dtype", "Tensor", _quantized)
 _define("dynamic_quantize", f"Tensor x, ScalarType dtype, int group=0, Tensor? scale_ub=None, bool fnuz_240=False, {_INVARIANT}",
         "(Tensor, Tensor)", _dynamically_quantized, ("out", "scale"))
+_define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
+_define("upsample_nearest2d",
+        'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0
