@@ -1327,7 +1327,7 @@ TEST_CASE("cases that an option leaves out are skipped, with the reason", "[pari
     Case test;
     test.name = flags == 0 ? "any" : "deterministic";
     test.dtype = HIPOPS_F32;
-    test.params["flags"] = flags, test.params[kWorkspaceParam] = 0;
+    test.params["dim"] = 0, test.params["flags"] = flags, test.params[kWorkspaceParam] = 0;
     file.cases.push_back(test);
   }
   Case large = file.cases[1];

@@ -9,18 +9,18 @@ using namespace hipops_test;
 namespace {
 
 // The sums over the last dimension of x, with or without a workspace.
-std::vector<double> sums_of(const HostTensor& x, int64_t rows, int64_t columns, bool has_workspace) {
+std::vector<double> sums_of(const HostTensor& x, int64_t rows, int64_t columns, bool has_workspace, uint32_t flags) {
   alignas(256) static char memory[1 << 12];
   hipops_tensor view = x.view;
   view.shape[0] = rows;
   HostTensor y(HIPOPS_F32, {rows});
   int64_t bytes = 0;
   EXPECT_EQUAL(columns, view.shape[1]);
-  EXPECT_EQUAL(hipops_reduce_workspace_bytes(&y.view, &view, HIPOPS_REDUCE_SUM, 2, 0, &bytes), HIPOPS_SUCCESS);
+  EXPECT_EQUAL(hipops_reduce_workspace_bytes(&y.view, &view, HIPOPS_REDUCE_SUM, 2, flags, &bytes), HIPOPS_SUCCESS);
   EXPECT(bytes <= static_cast<int64_t>(sizeof memory));
   void* workspace = has_workspace && bytes != 0 ? memory : nullptr;
   std::memset(memory, 0xff, sizeof memory);
-  EXPECT_EQUAL(hipops_reduce(&y.view, &view, HIPOPS_REDUCE_SUM, 2, 0, workspace, workspace ? bytes : 0, nullptr),
+  EXPECT_EQUAL(hipops_reduce(&y.view, &view, HIPOPS_REDUCE_SUM, 2, flags, workspace, workspace ? bytes : 0, nullptr),
                HIPOPS_SUCCESS);
   std::vector<double> sums;
   for (int64_t i = 0; i < rows; ++i) sums.push_back(y.get(i));
@@ -102,21 +102,25 @@ TEST_CASE("reduce refuses a workspace that is short or shared", "[reduce]") {
   });
 }
 
-TEST_CASE("a row's sum has the same bits for any number of rows and any grid, and without a workspace", "[reduce]") {
+TEST_CASE("a row's sum has the same bits for any grid, and without a workspace; with a flag for any number of rows",
+          "[reduce]") {
   on_cpu([] {
     for (const int64_t columns : {5, 33, 300, 8192, 40001}) {
       constexpr int64_t kRows = 20;
       HostTensor x(HIPOPS_F32, {kRows, columns}, {(columns + 3) / 4 * 4, 1});
       for (int64_t i = 0; i < x.count(); ++i) x.set(i, static_cast<double>(i * 7919 % 1009) / 17 - 20);
-      const std::vector<double> all = sums_of(x, kRows, columns, false);
-      for (const int64_t rows : {1, 2, 16, 20})
+      const std::vector<double> all = sums_of(x, kRows, columns, false, HIPOPS_BATCH_INVARIANT);
+      for (const int64_t rows : {1, 2, 16, 20}) {
+        const std::vector<double> alone = sums_of(x, rows, columns, false, 0);
         for (const bool has_workspace : {false, true})
           for (const int64_t blocks : {1, 3, 1 << 20}) {
             hipops::TemporaryOptions temporary;
             temporary.options.most_blocks = blocks;
-            const std::vector<double> some = sums_of(x, rows, columns, has_workspace);
+            EXPECT(sums_of(x, rows, columns, has_workspace, 0) == alone);
+            const std::vector<double> some = sums_of(x, rows, columns, has_workspace, HIPOPS_BATCH_INVARIANT);
             EXPECT(std::equal(some.begin(), some.end(), all.begin()));
           }
+      }
     }
   });
 }
