@@ -45,7 +45,7 @@ grep -qF softmax "$build/generated/registry.cpp" || die "no softmax in all"
 refuses "HIPOPS_OPS has 'soft', expected all or some of" -DHIPOPS_OPS="softmax;soft"
 refuses "HIPOPS_OPS is empty, expected all" -DHIPOPS_OPS=
 for target in mi300 gfx90a:xnack- gfx generic gfx11-generics; do
-  refuses "HIPOPS_AMD_TARGETS has '$target', expected default, every, or names as gfx942" \
+  refuses "HIPOPS_AMD_TARGETS has '$target', expected default, tested, every" \
     -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS="gfx942;$target"
 done
 for architecture in 90 native sm_ sm90; do
