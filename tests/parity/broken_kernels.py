@@ -348,7 +348,7 @@ MUTATIONS = (
     Mutation(
         "lanes_without_elements_count",
         "The partial result of a lane without elements is merged, too.",
-        "layer_norm", PARTS,
+        "fused_add_layer_norm", PARTS,
         before="if (in_lane == 0) own",
         after="if (false) own",
         runs=(Run("sizes", "f32"),)),

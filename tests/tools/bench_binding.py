@@ -23,7 +23,8 @@ class Tensor:
         return ctypes.addressof(self.memory)
 
 
-names = ("float32", "float16", "bfloat16", "float64", "uint8", "int8", "int16", "int32", "int64")
+names = ("float32", "float16", "bfloat16", "float64", "uint8", "int8", "int16", "int32", "int64", "float8_e4m3fn",
+         "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 stream = types.SimpleNamespace(cuda_stream=None)
 sys.modules["torch"] = types.SimpleNamespace(
     **{name: "torch." + name for name in names}, Tensor=Tensor, version=types.SimpleNamespace(hip=None),

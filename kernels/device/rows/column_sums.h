@@ -14,8 +14,9 @@
 namespace hipops {
 namespace {
 
-// Whether a block loads the next row of its chunk before it reduces a row. Registers on NVIDIA hold more blocks instead.
-constexpr bool prefetches_chunk_rows = on_amd && !few_registers;
+// Whether a block loads the next row of its chunk before it reduces a row. Where launch bounds set the number of
+// registers, more blocks use them instead.
+constexpr bool prefetches_chunk_rows = !bounds_set_registers && !few_registers;
 // Whether lanes keep their columns for all rows of a chunk.
 constexpr bool keeps_columns_of_chunk = !few_registers;
 
