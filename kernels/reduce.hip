@@ -27,8 +27,10 @@ struct Rows {
   const Shared<ReduceRoom>& room;
   template <class K>
   HIPOPS_METHOD void run() const {
-    if (args.short_rows) reduce_short_rows<T, K>(args);
-    else reduce_rows<T, K>(args, room);
+    if constexpr (sizeof(T) < sizeof(f64)) {  // of f64: one way, because gfx9 has few scalar registers
+      if (args.short_rows) return reduce_short_rows<T, K>(args);
+    }
+    reduce_rows<T, K>(args, room);
   }
 };
 template <class T>

@@ -269,7 +269,7 @@ ReducePlan plan_reduce(const PlanOptions& options, const ReduceProblem& p, const
     a.deep = d.lanes * kShortReduceDepth * (kWideAccess / dtype_bytes(p.x->dtype)) < d.part_length;
     a.units = d.results * (is_split ? d.parts : 1);
     a.rows = static_cast<int32_t>(plan.first.block / d.lanes);
-    a.short_rows = d.parts == 1 && d.lanes <= kMostRowLanes && !a.deep && are_whole(p, l, d.length) &&
+    a.short_rows = p.x->dtype != HIPOPS_F64 && d.parts == 1 && d.lanes <= kMostRowLanes && !a.deep && are_whole(p, l, d.length) &&
                    (!options.small_apart ||
                     d.results >= ReduceLimits::kLeastShortRowBlocksAUnit * device.units * a.rows * kShortRows);
     if (a.short_rows) a.rows *= kShortRows;
