@@ -14,7 +14,7 @@
 namespace hipops {
 namespace {
 
-// Whether a block loads the next row of its chunk before it reduces a row. Where launch bounds set the number of
+// Whether a block loads the next row of its chunk before it reduces a row. If launch bounds set the number of
 // registers, more blocks use them instead.
 constexpr bool prefetches_chunk_rows = !bounds_set_registers && !few_registers;
 // Whether lanes keep their columns for all rows of a chunk.
