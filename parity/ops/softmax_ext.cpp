@@ -21,11 +21,14 @@ void reference(Case* test) {
   for_each_row(test, [&](std::vector<Real>& row, size_t first) {
     const size_t number = first / row.size();
     const Real slope = element(slopes, number, 1), sink = element(sinks, number, -kInfinity);
-    Real greatest = sink, size = 1;
+    Real greatest = sink;
+    std::vector<Real> terms;  // the magnitudes of what each score is the sum of
     for (size_t c = 0; c < row.size(); ++c) {
       double added = is_boolean ? 0 : element(mask, first + c, 0);
       if (is_boolean && mask->element(static_cast<int64_t>(first + c)) == 0) added = -kInfinity;
+      const Real size = std::fabs(row[c] * scale) + std::fabs(slope * added);
       row[c] = added == -kInfinity ? -kInfinity : row[c] * scale + slope * added;
+      terms.push_back(std::isfinite(size) ? size : 0);
       if (std::isnan(row[c]) || row[c] > greatest || std::isnan(greatest)) greatest = std::isnan(greatest) ? greatest : row[c];
     }
     const bool is_masked = greatest == -kInfinity;
@@ -34,13 +37,17 @@ void reference(Case* test) {
     for (const Real v : row) power.push_back(is_masked ? 0 : std::exp(v - greatest));
     power.push_back(is_masked ? 0 : std::exp(sink - greatest));
     const Real total = static_cast<Real>(sum(power));
-    if (std::isfinite(greatest)) size = std::max<Real>(size, std::fabs(greatest));
+    // Each term of a score, and each score, is rounded to f32. An exponential errs by as much. So does the sum of them, by
+    // the mean of the scores' errors.
+    Real mean = std::isfinite(sink) ? power.back() / total * std::fabs(sink) : 0;
+    for (size_t c = 0; c < row.size(); ++c) mean += power[c] / total * terms[c];
+    const Real of_a_score = test->dtype == HIPOPS_F32 ? 1 : std::ldexp(Real{1}, test->dtype == HIPOPS_F16 ? -11 : -14);
     for (size_t c = 0; c < row.size(); ++c) {
       const Real value = is_masked && zeroes ? 0 : row[c] == -kInfinity && !is_masked && !std::isnan(total) ? 0 : power[c] / total;
       y.values[first + c] = static_cast<double>(value);
-      // A score is rounded to f32, so its exponential errs by the score's size times f32's last digit.
-      const Real scaled = value * std::max(size, std::isfinite(row[c]) ? std::fabs(row[c]) : Real{1});
-      if (test->dtype == HIPOPS_F32) y.scale.push_back(std::isfinite(scaled) ? static_cast<double>(scaled) : 0);
+      const Real size = std::max(terms[c], mean) * of_a_score;
+      const Real scaled = value * (test->dtype == HIPOPS_F32 ? std::max<Real>(size, 1) : 1 + size);
+      y.scale.push_back(std::isfinite(scaled) ? static_cast<double>(scaled) : 0);
     }
   });
 }
