@@ -22,7 +22,7 @@ void reference(Case* test) {
     const size_t number = first / row.size();
     const Real slope = element(slopes, number, 1), sink = element(sinks, number, -kInfinity);
     Real greatest = sink;
-    std::vector<Real> terms;  // the magnitudes of what each score is the sum of
+    std::vector<Real> terms;  // of each score: the magnitudes of its terms
     for (size_t c = 0; c < row.size(); ++c) {
       double added = is_boolean ? 0 : element(mask, first + c, 0);
       if (is_boolean && mask->element(static_cast<int64_t>(first + c)) == 0) added = -kInfinity;
@@ -37,8 +37,8 @@ void reference(Case* test) {
     for (const Real v : row) power.push_back(is_masked ? 0 : std::exp(v - greatest));
     power.push_back(is_masked ? 0 : std::exp(sink - greatest));
     const Real total = static_cast<Real>(sum(power));
-    // Each term of a score, and each score, is rounded to f32. An exponential errs by as much. So does the sum of them, by
-    // the mean of the scores' errors.
+    // Each term of a score, and each score, is rounded to f32. An exponential has the same error, and the sum of the
+    // exponentials has the mean of these errors.
     Real mean = std::isfinite(sink) ? power.back() / total * std::fabs(sink) : 0;
     for (size_t c = 0; c < row.size(); ++c) mean += power[c] / total * terms[c];
     const Real of_a_score = test->dtype == HIPOPS_F32 ? 1 : std::ldexp(Real{1}, test->dtype == HIPOPS_F16 ? -11 : -14);
