@@ -38,7 +38,7 @@ void reference(Case* test) {
     power.push_back(is_masked ? 0 : std::exp(sink - greatest));
     const Real total = static_cast<Real>(sum(power));
     // Each term of a score, and each score, is rounded to f32. An exponential has the same error, and the sum of the
-    // exponentials has the mean of these errors.
+    // exponentials has the mean error.
     Real mean = std::isfinite(sink) ? power.back() / total * std::fabs(sink) : 0;
     for (size_t c = 0; c < row.size(); ++c) mean += power[c] / total * terms[c];
     const Real of_a_score = test->dtype == HIPOPS_F32 ? 1 : std::ldexp(Real{1}, test->dtype == HIPOPS_F16 ? -11 : -14);
