@@ -1,7 +1,6 @@
 #include "static_quantize.h"
 
 #include <iterator>
-#include <numeric>
 
 #include "kernel_names.h"
 #include "map/activation.h"
@@ -58,14 +57,10 @@ MapMode plan(PlanOptions options, const hipops_tensor* q, const hipops_tensor* x
   const int64_t rounds = (a->walk.count - 1) / MapLimits::kWorkItemsARound + 1;
   const int64_t items = (a->walk.count - 1) / (options.small_apart ? std::min(rounds, most) : most) + 1;
   *grid = options.grid_for(items, kMapBlock);
-  // Blocks of whole rows of the walk: a step of the grid then moves each work-item down a number of rows.
-  const int64_t inner = all.size[0], row_blocks = inner / std::gcd(inner, int64_t{kMapBlock});
-  if (is_wide && all.rank == 2 && *grid > row_blocks) *grid -= static_cast<uint32_t>(*grid % row_blocks);
+  if (is_wide) *grid = blocks_of_whole_rows(a->walk, *grid);
   a->apart = int64_t{*grid} * kMapBlock;
   a->step = a->apart * (is_wide ? 1 : kQuantizeElements);
-  a->advances = all.rank == 1 || (all.rank == 2 && a->step % inner == 0);
-  for (int k = 0; k < 4; ++k)
-    a->advance[k] = all.rank == 1 ? a->step * all.stride[k][0] : a->step / inner * all.stride[k][1];
+  a->advances = find_advance(a->walk, a->step, &a->advance);
   return is_wide ? MapMode::wide : MapMode::any;
 }
 

@@ -22,6 +22,28 @@ struct MapVariant {
 };
 #define HIPOPS_MAP_ENTRY(name, T, mode) {T, MapMode::mode},
 
+// At most `grid` blocks. If the walk has rows, the work-items of the blocks are whole rows where that is possible. A step
+// of the grid then moves each work-item down a number of rows.
+template <int K>
+uint32_t blocks_of_whole_rows(const Walk<K>& walk, uint32_t grid) {
+  const int64_t row_blocks = walk.dim[0].size / std::gcd(walk.dim[0].size, int64_t{kMapBlock});
+  return walk.rank == 2 && grid > row_blocks ? grid - static_cast<uint32_t>(grid % row_blocks) : grid;
+}
+
+// Returns whether each step moves a work-item by the same distance, and sets the distance. Without a second round the
+// kernel does not use the distance, whose product might overflow.
+template <int K>
+bool find_advance(const Walk<K>& walk, int64_t step, int64_t (*advance)[K]) {
+  const bool is_last = step >= walk.count;
+  const bool is_constant = walk.rank == 1 || (walk.rank == 2 && step % walk.dim[0].size == 0);
+  for (int k = 0; k < K; ++k) {
+    if (is_last || !is_constant) (*advance)[k] = 0;
+    else if (walk.rank == 1) (*advance)[k] = step * walk.dim[0].stride[k];
+    else (*advance)[k] = step / walk.dim[0].size * walk.dim[1].stride[k];
+  }
+  return is_last || is_constant;
+}
+
 // Sets the streams of the tensors, which have one shape and dtype, and elements. Returns the mode, and sets the grid.
 // The first tensor is y.
 template <int K>
@@ -79,14 +101,10 @@ MapMode plan_map(PlanOptions options, const hipops_tensor* const (&tensors)[K], 
     items = (s.walk.count - 1) / (options.small_apart ? std::min(rounds, most) : most) + 1;
   }
   *grid = options.grid_for(items, kMapBlock);
-  // Blocks of whole rows of the walk: a step of the grid then moves each work-item down a number of rows.
-  const int64_t inner = layout.size[0] / vector, row_blocks = inner / std::gcd(inner, int64_t{kMapBlock});
-  if (mode == MapMode::wide && layout.rank == 2 && *grid > row_blocks) *grid -= *grid % row_blocks;
+  if (mode == MapMode::wide) *grid = blocks_of_whole_rows(s.walk, *grid);
   s.apart = int64_t{*grid} * kMapBlock;
   s.step = s.apart * (mode == MapMode::any ? kMapElements : 1);
-  s.advances = layout.rank == 1 || (layout.rank == 2 && s.step % inner == 0);
-  for (int k = 0; k < K; ++k)
-    s.advance[k] = layout.rank == 1 ? s.step * s.walk.dim[0].stride[k] : s.step / inner * s.walk.dim[1].stride[k];
+  s.advances = find_advance(s.walk, s.step, &s.advance);
   return mode;
 }
 
