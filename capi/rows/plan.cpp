@@ -22,7 +22,7 @@ int64_t lanes_of(const RowKernel& k, const DeviceNumbers& device) {
 // round. Every row of a group then has the same offset to 16 bytes, so a lane keeps its columns and its weights.
 int64_t whole_periods(const RowKernel& k, const RowProblem& p, int64_t groups, int64_t work) {
   const int64_t whole = groups - groups % (kWideAccess / dtype_bytes(p.dtype));
-  const bool is_better = k.layout == RowLayout::unaligned && prefetches_rows(k.layout, k.body) && whole > 0 &&
+  const bool is_better = k.layout == RowLayout::unaligned && prefetches_rows(k.body) && whole > 0 &&
                          divided_up(work, whole) == divided_up(work, groups);
   return is_better ? whole : groups;
 }
@@ -86,7 +86,7 @@ RowLaunch resolve(PlanOptions options, const RowKernels& kernels, const RowChoic
     work = divided_up(p.rows, rows);
   }
   int64_t most = options.within_most(kMostRowBlocks);
-  if (device.prefetches_rows && prefetches_rows(k.layout, k.body))  // no more than run at a time
+  if (device.prefetches_rows && prefetches_rows(k.body))  // no more than run at a time
     most = std::min(most, device.units * std::max<int64_t>(k.resident / plan.block, 1));
   most = std::max<int64_t>(most / cluster, 1);
   int64_t groups = divided_up(work, divided_up(work, most));  // groups of equal work

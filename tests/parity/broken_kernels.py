@@ -215,6 +215,13 @@ MUTATIONS = (
         after="at < cols() - 1 ? at : -1",
         runs=(Run("layouts", "f32"),)),
     Mutation(
+        "loads_shifted_by_words_alone",
+        "Elements of 16 bits that begin in the middle of a word come from the element before.",
+        "rms_norm", UNALIGNED,
+        before="const int bits = sizeof(T) < 4 ? before_ * int(sizeof(T)) % 4 * 8 : 0;",
+        after="const int bits = 0;",
+        runs=(Run("layouts", "bf16"),), wave=32),
+    Mutation(
         "stores_shifted_by_the_loads_distance",
         "An output with another offset to 16 bytes is stored with the offset of the load. Waves of 32 run NVIDIA's "
         "code.",
@@ -262,8 +269,8 @@ MUTATIONS = (
         "stride_of_x_ignored",
         "Columns are loaded as if they were contiguous.",
         "rms_norm", TILE,
-        before="(Shape::kByElement ? col * rows.step(i) : col)",
-        after="col",
+        before="Shape::kByElement ? col * rows.step(i) : col);",
+        after="col);",
         runs=(Run("layouts", "f32"), Run("layouts", "f64"))),
     Mutation(
         "stride_of_y_ignored",
@@ -320,8 +327,8 @@ MUTATIONS = (
         "stride_of_weights_ignored",
         "The weights are loaded as if they were contiguous.",
         "layer_norm", COLUMNS,
-        before="*in = Vector<W, 1>{{data_[place(col)]}};",
-        after="*in = Vector<W, 1>{{data_[col]}};",
+        before="in->vector[v] = Vector<W, 1>{{data_[place(at(v))]}};",
+        after="in->vector[v] = Vector<W, 1>{{data_[at(v)]}};",
         runs=(Run("layouts", "f32"),)),
     Mutation(
         "stride_of_f32_weights_ignored",
@@ -334,7 +341,7 @@ MUTATIONS = (
         "weights_never_asked_for",
         "The old contents of registers are used as the weights.",
         "fused_add_rms_norm", COLUMNS,
-        before="kept_[v][i] = Column<Shape>::value(in[v]);",
+        before="kept_[v][i] = in.value(v);",
         after="static_cast<void>(in);",
         runs=(Run("sizes", "f32"),)),
     Mutation(

@@ -110,6 +110,7 @@ def measured(arguments):
     """Runs all rows, prints each row after it is timed, and returns the report."""
     import torch
 
+    import drawn
     import workloads
     from binding import Library
     from timing import Timer
@@ -117,7 +118,11 @@ def measured(arguments):
     library, timer, roofs, rows = Library(arguments.library), Timer(arguments.repeats), {}, []
     report = {**about(library), "rows": rows}
     print(heading(report, peers))
-    for name, make in workloads.table() + (workloads.others() if arguments.others else []):
+    makers = drawn.drawn(arguments.seed, arguments.drawn) if arguments.drawn else []
+    makers += drawn.fixed() if arguments.beside else []
+    if not makers:
+        makers = workloads.table() + (workloads.others() if arguments.others else [])
+    for name, make in makers:
         if not re.search(arguments.match, name):
             continue
         try:
@@ -165,6 +170,9 @@ def main():
     parser.add_argument("--peers", default="eager,compile", help="of eager, compile; empty for none")
     parser.add_argument("--match", default="", help="only rows whose name this regular expression finds")
     parser.add_argument("--others", action="store_true", help="shapes between the rows of the table, too")
+    parser.add_argument("--beside", action="store_true", help="instead, shapes of row ops beside the table")
+    parser.add_argument("--drawn", type=int, default=0, metavar="N", help="instead, N shapes of row ops drawn from --seed")
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--commit", help="that the library was built from; without this, the commit of this source tree")
     parser.add_argument("--json", metavar="FILE", help="where the figures go; -: to stdout, and the table to stderr")

@@ -19,35 +19,51 @@ class Workload:
         self.large_share = large_share  # of the roof: the goal for large tensors
 
 
-def norm(op, dtype, rows, cols):
-    x, w, b = random(rows, cols, dtype=dtype), random(cols, dtype=dtype), random(cols, dtype=dtype)
-    y = torch.empty_like(x)
+def view_of_rows(dtype, rows, cols, offset, gap):
+    """Rows that begin `offset` elements after an aligned address, with `gap` other elements between two of them."""
+    return random(offset + rows * (cols + gap), dtype=dtype)[offset:].view(rows, cols + gap)[:, :cols]
+
+
+def suffix(offset, gap, weights):
+    return f"/+{offset}" * (offset > 0) + f"/gap_{gap}" * (gap > 0) + "/weights_f32" * (weights == F32)
+
+
+def norm(op, dtype, rows, cols, offset=0, gap=0, weights=None):
+    weights = weights or dtype
+    x, w, b = view_of_rows(dtype, rows, cols, offset, gap), random(cols, dtype=weights), random(cols, dtype=weights)
+    y = torch.empty(rows, cols, dtype=dtype, device="cuda")
     moved = 2 * x.numel() * x.element_size()
+    wide = (lambda x: x) if weights == dtype else lambda x: x.to(weights)
     peers = {
-        "rms_norm": (lambda x, w, b: F.rms_norm(x, (cols,), w, 1e-5), lambda lib: lib.bind(op, y, None, x, w, 1e-5, 0)),
-        "layer_norm": (lambda x, w, b: F.layer_norm(x, (cols,), w, b, 1e-5), lambda lib: lib.bind(op, y, None, None, x, w, b, 1e-5, 0)),
+        "rms_norm": (lambda x, w, b: F.rms_norm(wide(x), (cols,), w, 1e-5).to(dtype), lambda lib: lib.bind(op, y, None, x, w, 1e-5, 0)),
+        "layer_norm": (lambda x, w, b: F.layer_norm(wide(x), (cols,), w, b, 1e-5).to(dtype),
+                       lambda lib: lib.bind(op, y, None, None, x, w, b, 1e-5, 0)),
         "softmax": (lambda x, w, b: torch.softmax(x, -1), lambda lib: lib.bind(op, y, x, 0)),
         "log_softmax": (lambda x, w, b: torch.log_softmax(x, -1), lambda lib: lib.bind(op, y, x, 0)),
     }
     peer, ours = peers[op]
-    return Workload(f"{op}/{NAMES[dtype]}/{rows}x{cols}", op, moved, ours, peer, (x, w, b), 0.88 if cols >= 65536 else 0.94)
+    return Workload(f"{op}/{NAMES[dtype]}/{rows}x{cols}{suffix(offset, gap, weights if weights != dtype else None)}", op, moved, ours, peer,
+                    (x, w, b), 0.88 if cols >= 65536 else 0.94)
 
 
-def fused_add(op, dtype, rows, cols):
-    x, residual, w, b = random(rows, cols, dtype=dtype), random(rows, cols, dtype=dtype), random(cols, dtype=dtype), random(cols, dtype=dtype)
-    y, out = torch.empty_like(x), torch.empty_like(x)
+def fused_add(op, dtype, rows, cols, offset=0, gap=0, weights=None):
+    x, residual = (view_of_rows(dtype, rows, cols, offset, gap) for _ in range(2))
+    w, b = (random(cols, dtype=weights or dtype) for _ in range(2))
+    y, out = (torch.empty(rows, cols, dtype=dtype, device="cuda") for _ in range(2))
+    wide = (lambda x: x) if weights in (None, dtype) else lambda x: x.to(weights)
 
     def rms_norm(x, residual, w, b):
         h = x + residual
-        return F.rms_norm(h, (cols,), w, 1e-5), h
+        return F.rms_norm(wide(h), (cols,), w, 1e-5).to(dtype), h
 
     def layer_norm(x, residual, w, b):
         h = x + residual
-        return F.layer_norm(h, (cols,), w, b, 1e-5), h
+        return F.layer_norm(wide(h), (cols,), w, b, 1e-5).to(dtype), h
 
     peer, ours = {"fused_add_rms_norm": (rms_norm, lambda lib: lib.bind(op, y, out, None, x, residual, w, 1e-5, 0)),
                   "fused_add_layer_norm": (layer_norm, lambda lib: lib.bind(op, y, out, None, None, x, residual, w, b, 1e-5, 0))}[op]
-    return Workload(f"{op}/{NAMES[dtype]}/{rows}x{cols}", op, 4 * x.numel() * x.element_size(), ours, peer, (x, residual, w, b), 0.94)
+    return Workload(f"{op}/{NAMES[dtype]}/{rows}x{cols}{suffix(offset, gap, weights if weights != dtype else None)}", op,
+                    4 * x.numel() * x.element_size(), ours, peer, (x, residual, w, b), 0.94)
 
 
 REDUCTIONS = {"sum": (0, torch.sum), "mean": (1, torch.mean), "max": (2, torch.amax), "logsumexp": (4, torch.logsumexp),

@@ -18,7 +18,7 @@ constexpr bool has_unaligned_vectors = wave_size == 64;
 constexpr bool has_unaligned_vectors = on_amd;
 #endif
 
-struct VectorWords {
+struct alignas(kWideBytes) VectorWords {
   uint32_t word[kWideBytes / 4];
 };
 
@@ -46,37 +46,81 @@ HIPOPS_FN VectorWords funnel(const VectorWords& low, const VectorWords& high, in
 template <class T>
 constexpr int kLeastEnd = has_unaligned_vectors ? 0 : kWideBytes / int(sizeof(T));
 
-// A vector in flight. Issue the loads of all vectors before the first call of value().
-template <class T>
-class IncomingVector {
+// Vectors in flight that have one misalignment. Issue all loads, then call shift() once, then value(). kHasNext: memory
+// after each vector may be loaded, so aligned vectors need no branch.
+template <class T, int n, bool kHasNext>
+class IncomingVectors {
  public:
   static constexpr int kLength = kWideBytes / int(sizeof(T));
 
-  HIPOPS_METHOD void issue_load(const T* at) {
+  // Vector v begins at from[place]. Call it for all v in order, then issue_rest().
+  template <class Place>
+  HIPOPS_METHOD void issue_load(int v, const T* from, Place place) {
     if constexpr (has_unaligned_vectors) {
-      low_ = bit_cast<VectorWords>(load_vector_anywhere<kLength>(at));
+      low_[v] = bit_cast<VectorWords>(load_vector_anywhere<kLength>(from + place));
     } else {
-      before_ = misalignment(at);  // elements of the aligned vector before this one
-      low_ = bit_cast<VectorWords>(load_vector_evict_last<kLength>(at - before_));
-      if (before_ != 0) high_ = bit_cast<VectorWords>(load_vector_evict_last<kLength>(at - before_ + kLength));
+      if (v == 0) before_ = misalignment(from + place);
+      low_[v] = load_words(from - before_ + place);
     }
+  }
+  // place(v): the same places.
+  template <class F>
+  HIPOPS_METHOD void issue_rest([[maybe_unused]] const T* from, [[maybe_unused]] F place) {
+    if constexpr (!has_unaligned_vectors) {
+      if (!kHasNext && before_ == 0) return;
+#pragma unroll
+      for (int v = 0; v < n; ++v) high_[v] = load_words(from - before_ + place(v) + kLength);
+    }
+  }
+  template <class F>
+  HIPOPS_METHOD void issue_loads(const T* from, F place) {
+#pragma unroll
+    for (int v = 0; v < n; ++v) issue_load(v, from, place(v));
+    issue_rest(from, place);
   }
   // See compiler.h.
-  HIPOPS_METHOD void issue_before_use() {
+  HIPOPS_METHOD void issue_before_use(int v) {
 #pragma unroll
-    for (uint32_t& word : low_.word) hipops::issue_before_use(word);
+    for (uint32_t& word : low_[v].word) hipops::issue_before_use(word);
   }
-  HIPOPS_METHOD Vector<T, kLength> value() const {
-    VectorWords words = low_;
+  // Moves all elements to their places. The lanes of a row follow one side of the branch.
+  HIPOPS_METHOD void shift() {
     if constexpr (!has_unaligned_vectors) {
-      if (before_ != 0) words = funnel(low_, high_, before_ * int(sizeof(T)));
+      if (!kHasNext && before_ == 0) return;
+      switch (before_ * int(sizeof(T)) / 4) {
+        case 0: return shift_words<0>();
+        case 1: return shift_words<1>();
+        case 2: return shift_words<2>();
+        default: return shift_words<3>();
+      }
     }
-    return bit_cast<Vector<T, kLength>>(words);
+  }
+  HIPOPS_METHOD VectorWords words(int v) const { return low_[v]; }
+  HIPOPS_METHOD Packed<T, kLength> value(int v) const {
+    return Packed<T, kLength>(low_[v].word[0], low_[v].word[1], low_[v].word[2], low_[v].word[3]);
   }
 
  private:
-  VectorWords low_{}, high_{};
-  int before_ = 0;
+  // The type is words: nvcc would give each 16-bit element a register, and wait for the load.
+  static HIPOPS_METHOD VectorWords load_words(const T* at) { return load_evict_last(reinterpret_cast<const VectorWords*>(at)); }
+
+  template <int kFirst>
+  HIPOPS_METHOD void shift_words() {
+    constexpr int kWords = kWideBytes / 4;
+    const int bits = sizeof(T) < 4 ? before_ * int(sizeof(T)) % 4 * 8 : 0;
+#pragma unroll
+    for (int v = 0; v < n; ++v) {
+      uint32_t w[2 * kWords];
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) w[i] = low_[v].word[i], w[kWords + i] = high_[v].word[i];
+#pragma unroll
+      for (int i = 0; i < kWords; ++i)
+        low_[v].word[i] = uint32_t((uint64_t(w[i + kFirst + 1]) << 32 | w[i + kFirst]) >> bits);
+    }
+  }
+
+  VectorWords low_[n], high_[n];
+  int before_ = 0;  // elements of the first aligned vector that are before this one
 };
 
 // A row of `cols` elements: `vectors` of 16 bytes, aligned in y, and others before and after. Loads of the vectors stay in

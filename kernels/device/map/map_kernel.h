@@ -108,18 +108,22 @@ HIPOPS_FN void map_shifted(const typename Op::Args& a) {
     for (int k = 0; k < kInputs; ++k) x[k] = static_cast<const T*>(map.data[k + 1]) + at.of[k + 1];
     const ShiftedRow<T> row(x, y, int32_t(map.rows.cols));
     const int32_t lanes = 1 << map.rows.lane_bits;
-    IncomingVector<T> in[kInputs][kMapDepth];
+    Packed<T, n> loaded[kInputs][kMapDepth]{};
     if (first < row.vectors) {
+      IncomingVectors<T, kMapDepth, false> in[kInputs];
 #pragma unroll
-      for (int d = 0; d < kMapDepth; ++d) {
-        const int32_t v = first + d * lanes < row.vectors ? first + d * lanes : first;
-#pragma unroll
-        for (int k = 0; k < kInputs; ++k) in[k][d].issue_load(x[k] + row.vector(v));
-      }
+      for (int k = 0; k < kInputs; ++k)
+        in[k].issue_loads(x[k], [&](int d) { return row.vector(first + d * lanes < row.vectors ? first + d * lanes : first); });
 #pragma unroll
       for (int k = 0; k < kInputs; ++k) {
 #pragma unroll
-        for (int d = 0; d < kMapDepth; ++d) in[k][d].issue_before_use();
+        for (int d = 0; d < kMapDepth; ++d) in[k].issue_before_use(d);
+      }
+#pragma unroll
+      for (int k = 0; k < kInputs; ++k) {
+        in[k].shift();
+#pragma unroll
+        for (int d = 0; d < kMapDepth; ++d) loaded[k][d] = in[k].value(d);
       }
     }
 #pragma unroll 1
@@ -129,10 +133,9 @@ HIPOPS_FN void map_shifted(const typename Op::Args& a) {
         float values[kInputs][n];
 #pragma unroll
         for (int k = 0; k < kInputs; ++k) {
-          const Vector<T, n> vector = in[k][0].value();
 #pragma unroll
-          for (int e = 0; e < n; ++e) values[k][e] = widen(vector.element[e]);
-          in[k][0] = in[k][1];
+          for (int e = 0; e < n; ++e) values[k][e] = widen(loaded[k][0][e]);
+          loaded[k][0] = loaded[k][1];
         }
         store_vector_as_one<n>(y + row.vector(v), apply_map<T, n, Op>(reload_arguments(a), values));
       } else if (v - row.vectors < row.others) {

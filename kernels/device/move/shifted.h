@@ -26,11 +26,17 @@ class ShiftedVector {
  public:
   static constexpr int kLength = kWideBytes / int(sizeof(T));
   ShiftedVector() = default;
-  explicit HIPOPS_METHOD ShiftedVector(const T* at) { vector_.issue_load(at); }
-  HIPOPS_METHOD Vector<T, kLength> value() const { return vector_.value(); }
+  explicit HIPOPS_METHOD ShiftedVector(const T* at) {
+    vector_.issue_loads(at, [](int) { return 0; });
+  }
+  HIPOPS_METHOD Vector<T, kLength> value() const {
+    auto shifted = vector_;
+    shifted.shift();
+    return bit_cast<Vector<T, kLength>>(shifted.words(0));
+  }
 
  private:
-  IncomingVector<T> vector_;
+  IncomingVectors<T, 1, false> vector_;
 };
 
 // Copies the row's vectors, then its other elements: numbers first, first + (1 << lane_bits), .. `zero`: stores zeros.
@@ -39,16 +45,18 @@ HIPOPS_FN void copy_shifted_row(const T* x, T* y, int32_t cols, int32_t first, i
   constexpr int n = ShiftedRow<T>::kLength;
   const ShiftedRow<T> row({x}, y, cols);
   if (row.vectors > 0) {
-    ShiftedVector<T> loaded[kShiftedDepth];
-#pragma unroll
-    for (int d = 0; d < kShiftedDepth; ++d) {
+    IncomingVectors<T, kShiftedDepth, false> loaded;
+    loaded.issue_loads(x, [&](int d) {
       const int32_t i = first + (d << lane_bits);  // past the end: the last vector, which is ignored later
-      loaded[d] = ShiftedVector<T>(x + row.vector(i < row.vectors ? i : row.vectors - 1));
-    }
+      return row.vector(i < row.vectors ? i : row.vectors - 1);
+    });
+    loaded.shift();
 #pragma unroll
     for (int d = 0; d < kShiftedDepth; ++d) {
       const int32_t i = first + (d << lane_bits);
-      if (i < row.vectors) store_vector_as_one<n>(y + row.vector(i), zero ? Vector<T, n>{} : loaded[d].value());
+      if (i < row.vectors) {
+        store_vector_as_one<n>(y + row.vector(i), bit_cast<Vector<T, n>>(zero ? VectorWords{} : loaded.words(d)));
+      }
     }
   }
   if (first + ((kShiftedDepth - 1) << lane_bits) < row.vectors) return;

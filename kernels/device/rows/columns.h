@@ -14,22 +14,33 @@ class Column {
   using C = typename Shape::Compute;
   static constexpr int kLength = Shape::kLength;
   static constexpr bool kShifted = Shape::kLayout == RowLayout::unaligned;
-  using Incoming = typename Choose<kShifted, IncomingVector<W>, Packed<W, kLength>>::type;
+  // n vectors of aligned rows, or n elements of strided rows, in flight.
+  template <int n>
+  struct Direct {
+    Packed<W, kLength> vector[n];
+    HIPOPS_METHOD void shift() const {}
+    HIPOPS_METHOD Packed<W, kLength> value(int v) const { return vector[v]; }
+  };
+  template <int n>
+  using Incoming = typename Choose<kShifted, IncomingVectors<W, n, true>, Direct<n>>::type;
 
   HIPOPS_METHOD Column(const void* data, int64_t step, C absent)
       : data_(static_cast<const W*>(data)), step_(step), absent_(absent) {}
 
   HIPOPS_METHOD bool is_present() const { return data_ != nullptr; }
 
-  template <class Place>
-  HIPOPS_METHOD void issue_load(Place col, Incoming* in) const {
-    if constexpr (kShifted) in->issue_load(data_ + col);
-    else if constexpr (Shape::kByElement) *in = Vector<W, 1>{{data_[place(col)]}};
-    else *in = load_packed<kLength>(data_ + col);
-  }
-  static HIPOPS_METHOD Packed<W, kLength> value(const Incoming& in) {
-    if constexpr (kShifted) return in.value();
-    else return in;
+  // Loads n vectors. at(v): the column where vector v begins.
+  template <int n, class At>
+  HIPOPS_METHOD void issue_loads(At at, Incoming<n>* in) const {
+    if constexpr (kShifted) {
+      in->issue_loads(data_, at);
+    } else {
+#pragma unroll
+      for (int v = 0; v < n; ++v) {
+        if constexpr (Shape::kByElement) in->vector[v] = Vector<W, 1>{{data_[place(at(v))]}};
+        else in->vector[v] = load_packed<kLength>(data_ + at(v));
+      }
+    }
   }
   HIPOPS_METHOD Packed<W, kLength> absent_value() const { return Packed<W, kLength>::filled(narrow<W>(compute_t<W>(absent_))); }
 
@@ -39,9 +50,10 @@ class Column {
   HIPOPS_METHOD void load_row_type(Place col, uint32_t zero, C (&out)[kLength]) const {
     Packed<W, kLength> all = absent_value();
     if (data_ != nullptr) {
-      Incoming in;
-      issue_load(col, &in);
-      all = value(in);
+      Incoming<1> in;
+      issue_loads<1>([col](int) { return col; }, &in);
+      in.shift();
+      all = in.value(0);
     }
     all.wait_for_load_by(zero);
     widen_all(all, out);
@@ -62,6 +74,10 @@ class Column {
 #pragma unroll
     for (int i = 0; i < kLength; ++i) out[i] = with_plain_nan<W>(C(all[i]));
   }
+  template <class Place>
+  HIPOPS_METHOD void read_aligned(Place col, C (&out)[kLength]) const { widen_all(load_packed<kLength>(data_ + col), out); }
+  template <class Place>
+  HIPOPS_METHOD int32_t misalignment_at(Place col) const { return misalignment(data_ + col); }
   HIPOPS_METHOD C at(int64_t col, bool is_f32) const {
     if (data_ == nullptr) return absent_;
     return is_f32 ? with_plain_nan<W>(C(reinterpret_cast<const f32*>(data_)[place(col)])) : at_in_row_type(col);
@@ -98,14 +114,14 @@ class AllColumns {
     if constexpr (kKept) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
-        Incoming in[Shape::kVectors];
+        Incoming<Shape::kVectors> in;
 #pragma unroll
         for (int v = 0; v < Shape::kVectors; ++v) kept_[v][i] = column_[i].absent_value();
         if (!column_[i].is_present()) continue;
+        column_[i].template issue_loads<Shape::kVectors>([&](int v) { return rows.clamp_to_row(rows.column(base, v)); }, &in);
+        in.shift();
 #pragma unroll
-        for (int v = 0; v < Shape::kVectors; ++v) column_[i].issue_load(rows.clamp_to_row(rows.column(base, v)), &in[v]);
-#pragma unroll
-        for (int v = 0; v < Shape::kVectors; ++v) kept_[v][i] = Column<Shape>::value(in[v]);
+        for (int v = 0; v < Shape::kVectors; ++v) kept_[v][i] = in.value(v);
       }
       kept_from_ = int(rows.first_column(0));
     }
@@ -140,6 +156,13 @@ class AllColumns {
   template <class Rows>
   HIPOPS_METHOD void read(const Rows& rows, [[maybe_unused]] int v, typename Rows::Column col, C (&out)[kCount + 1][kLength]) const {
     const auto place = rows.clamp_to_row(col);
+    if constexpr (!kKept && Rows::kHasEdges && !has_unaligned_vectors) {
+      if (__builtin_expect(all_in_row_type_ && are_aligned(rows), 1)) {
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) column_[i].read_aligned(place, out[i]);
+        return;
+      }
+    }
     if (__builtin_expect(kKept ? are_f32_apart() : !all_in_row_type_, 0)) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
@@ -150,11 +173,14 @@ class AllColumns {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) Column<Shape>::widen_all(kept_[v][i], out[i]);
     } else {
-      Incoming in[kCount];
+      Incoming<1> in[kCount];
 #pragma unroll
-      for (int i = 0; i < kCount; ++i) column_[i].issue_load(place, &in[i]);
+      for (int i = 0; i < kCount; ++i) column_[i].template issue_loads<1>([place](int) { return place; }, &in[i]);
 #pragma unroll
-      for (int i = 0; i < kCount; ++i) Column<Shape>::widen_all(Column<Shape>::value(in[i]), out[i]);
+      for (int i = 0; i < kCount; ++i) {
+        in[i].shift();
+        Column<Shape>::widen_all(in[i].value(0), out[i]);
+      }
     }
   }
   // The values of n columns from `col` on, for rows without gaps. Past the end it repeats the last column.
@@ -177,7 +203,8 @@ class AllColumns {
   }
 
  private:
-  using Incoming = typename Column<Shape>::Incoming;
+  template <int n>
+  using Incoming = typename Column<Shape>::template Incoming<n>;
 
   template <int...> struct List {};
   template <int n, int... more> struct Make : Make<n - 1, n - 1, more...> {};
@@ -189,6 +216,14 @@ class AllColumns {
       : column_{{a.columns[i].data, a.columns[i].step, C(Op::absent_column(i))}...}, is_f32_(a.columns_are_f32),
         all_in_row_type_((column_[i].is_present() && ...) && !are_f32_apart()), runtime_zero_(uint32_t(a.rows.rows >> 63)) {}
 
+  // Whether vectors of the row are vectors of every column, too. Often only x begins anywhere.
+  template <class Rows>
+  HIPOPS_METHOD bool are_aligned(const Rows& rows) const {
+    bool all = true;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) all = all && column_[i].misalignment_at(rows.first_column(0)) == 0;
+    return all;
+  }
   HIPOPS_METHOD bool are_f32_apart() const { return sizeof(W) != sizeof(f32) && is_f32_ != 0; }
 
   Column<Shape> column_[kCount];

@@ -30,10 +30,8 @@ enum class RowBody : int32_t {
 
 // Split rows: up to kMostSpans spans of each, about kSpansOfAll of all (to fill a large device). Bytes of a Part.
 constexpr int kMostSpans = 256, kSpansOfAll = 512, kMostPartBytes = 32;
-// Whether NVIDIA's kernels are persistent and prefetch the next row: clusters, and unaligned rows on chip.
-constexpr bool prefetches_rows(RowLayout layout, RowBody body) {
-  return body == RowBody::cluster || (body == RowBody::on_chip && layout == RowLayout::unaligned);
-}
+// Whether NVIDIA's kernels are persistent and prefetch the next row.
+constexpr bool prefetches_rows(RowBody body) { return body == RowBody::cluster; }
 constexpr int64_t kMostRowBlocks = int64_t{1} << 21;  // of a launch: the number of work-items stays below 2^32
 // Elements of each stream that a block of packed rows stages.
 constexpr int staged_elements(int element_bytes) { return 8192 / element_bytes; }
@@ -114,14 +112,14 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 #define HIPOPS_SHORT_ROW_KERNELS_OF(X, op, T, resident)                                \
   X(op##_##T##_packed, T, 1, 4, 64, packed, on_chip, resident)
 // For most rows. in_cluster, in_unaligned: `vectors` of clusters and of long unaligned rows. resident: of short aligned
-// rows; resident_unaligned: of short unaligned rows; resident_long: of aligned_512x4.
+// rows; resident_unaligned: of unaligned rows on chip; resident_long: of aligned_512x4.
 #define HIPOPS_ROW_KERNELS_OF(X, op, T, in_cluster, in_unaligned, resident, resident_unaligned, resident_long) \
   X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip, resident)                 \
   X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip, 512)                  \
   X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip, resident_long)         \
   X(op##_##T##_aligned_cluster, T, 512, in_cluster, 512, aligned, cluster, 512)       \
   X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip, resident_unaligned)  \
-  X(op##_##T##_unaligned_512, T, 512, in_unaligned, 512, unaligned, on_chip, 512)     \
+  X(op##_##T##_unaligned_512, T, 512, in_unaligned, 512, unaligned, on_chip, resident_unaligned) \
   HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)
 // All rows by five kernels, for ops that need not be fastest on rows that are unaligned or longer than a block holds.
 // resident: of the first two.

@@ -68,10 +68,10 @@ class Span {
  public:
   using T = typename Shape::Element;
   using Part = typename Op::Part;
-  using Streams = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars, Op::kTyped, Op::kGiven>;
+  using Rows = RowsOf<Op, Shape>;
   int64_t row, begin, end;
 
-  HIPOPS_METHOD Span(const Streams& s, int64_t i) : s_(&s) {
+  HIPOPS_METHOD Span(const StreamsOf<Op>& s, int64_t i) : s_(&s) {
     row = i / s.spans;
     index_ = int(i - row * s.spans);
     begin = begin_of(index_);
@@ -79,7 +79,7 @@ class Span {
   }
 
   HIPOPS_METHOD void publish(const Part& part) const {
-    Rows<Streams, Shape> rows(*s_);
+    Rows rows(*s_);
     rows.select(row);
     for (int to = thread_index(); to < s_->spans; to += s_->lanes)
       PartInTensor<T, Part>::store(part, area_of(rows, begin_of(to)) + index_ * kPartElements);
@@ -107,7 +107,7 @@ class Span {
   // Reads all parts. Work-items may overwrite the area after the reduction, which has a barrier.
   template <class Reduction>
   HIPOPS_METHOD Parts<Reduction> parts(Reduction& reduction) const {
-    Rows<Streams, Shape> rows(*s_);
+    Rows rows(*s_);
     rows.select(row);
     const int64_t in_vectors = rows.elements_in_vectors();
     return {area_of(rows, begin), s_->spans, s_->lanes, begin_of(1),
@@ -121,12 +121,12 @@ class Span {
 
   HIPOPS_METHOD int64_t begin_of(int span) const { return span * s_->per_block * kTile; }
   // The area for parts in the tile of y at `base`, from a multiple of 16 bytes on.
-  static HIPOPS_METHOD T* area_of(const Rows<Streams, Shape>& rows, int64_t base) {
+  static HIPOPS_METHOD T* area_of(const Rows& rows, int64_t base) {
     T* const at = rows.stream(Op::kInputs) + rows.first_column(base);
     return at + (Shape::kLength - misalignment(at)) % Shape::kLength;
   }
 
-  const Streams* s_;
+  const StreamsOf<Op>* s_;
   int index_;
 };
 

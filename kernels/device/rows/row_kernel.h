@@ -10,11 +10,6 @@
 namespace hipops {
 namespace {
 
-template <class Op>
-using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars, Op::kTyped, Op::kGiven>;
-template <class Op, class Shape>
-using RowsOf = Rows<StreamsOf<Op>, Shape>;
-
 // Loads the arguments of a row's first load together. Not in cluster kernels: it needs too many registers there.
 template <class Op, class Shape>
 HIPOPS_FN void load_row_arguments(const typename Op::Args& a) {
@@ -27,7 +22,7 @@ HIPOPS_FN void load_row_arguments(const typename Op::Args& a) {
 }
 
 template <class Shape>
-constexpr bool prefetches = may_prefetch_rows && prefetches_rows(Shape::kLayout, Shape::kBody);
+constexpr bool prefetches = may_prefetch_rows && prefetches_rows(Shape::kBody);
 
 // A row in registers. Its reductions return the result of the whole row to every lane.
 template <class Op, class Shape, class Reduction, bool kSecondPass = false>

@@ -34,8 +34,9 @@ struct RowShape {
   using Reduction = typename Choose<kInCluster, ClusterReduce<Largest, kLanes>, ReduceInBlock<Largest>>::type;
 };
 
-// The place of a work-item in the rows of `Streams`, a RowStreams.
-template <class Streams, class Shape>
+// The place of a work-item in the rows of `Streams`, a RowStreams. NVIDIA divides an unaligned row into vectors at the
+// multiples of 16 bytes of stream kDivided.
+template <class Streams, class Shape, int kDivided>
 class Rows {
  public:
   using T = typename Shape::Element;
@@ -159,7 +160,7 @@ class Rows {
     }
     if constexpr (kHasEdges) {
       if constexpr (!has_unaligned_vectors) {
-        const int before = misalignment(row_[0]);
+        const int before = misalignment(row_[kDivided]);
         head_ = 2 * kLength - before;
         if (before == 0) head_ = kLength;
       }
@@ -176,6 +177,12 @@ class Rows {
   Column end_;    // the end of the last vector
   int64_t has_row_ = false;  // not bool: clang keeps a copied struct with padding in memory, not in registers
 };
+
+template <class Op>
+using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars, Op::kTyped, Op::kGiven>;
+// Divided by the first output, whose stores then need no shift. Outputs of 8 bits have shorter vectors: by the input.
+template <class Op, class Shape>
+using RowsOf = Rows<StreamsOf<Op>, Shape, Op::kQuantizes ? 0 : Op::kInputs>;
 
 }  // namespace
 }  // namespace hipops

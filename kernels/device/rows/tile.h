@@ -6,8 +6,7 @@
 namespace hipops {
 namespace {
 
-// A vector of the first input, in flight. It is aligned even in unaligned rows: NVIDIA divides a row into vectors at
-// the first input's multiples of 16 bytes. AMD loads vectors at any address.
+// A vector of aligned rows, or an element of strided rows, in flight.
 template <class Shape>
 class AlignedIncoming {
  public:
@@ -27,22 +26,21 @@ class AlignedIncoming {
   Packed<T, kLength> vector_;
 };
 
+// The same for n vectors, with the functions of IncomingVectors.
 template <class Shape, int n>
-class Incoming {
+class AlignedVectors {
  public:
+  using T = typename Shape::Element;
+  template <class Place>
+  HIPOPS_METHOD void issue_load(int v, const T* from, Place place) { one_[v].issue_load(from + place); }
   template <class F>
-  HIPOPS_METHOD void for_each(F f) {
-    f(first_, 0);
-#pragma unroll
-    for (int i = 1; i < n; ++i) f(others_[i - 1], i);
-  }
+  HIPOPS_METHOD void issue_rest(const T*, F) const {}
+  HIPOPS_METHOD void issue_before_use(int v) { one_[v].issue_before_use(); }
+  HIPOPS_METHOD void shift() const {}
+  HIPOPS_METHOD Packed<T, Shape::kLength> value(int v) const { return one_[v].value(); }
 
  private:
-  static constexpr bool kUnaligned = Shape::kLayout == RowLayout::unaligned;
-  using Other = typename Choose<kUnaligned, IncomingVector<typename Shape::Element>, AlignedIncoming<Shape>>::type;
-  using First = typename Choose<kUnaligned && has_unaligned_vectors, Other, AlignedIncoming<Shape>>::type;
-  First first_;
-  Other others_[n > 1 ? n - 1 : 1];
+  AlignedIncoming<Shape> one_[n];
 };
 
 // The op's vector for one vector of each input.
@@ -74,9 +72,9 @@ class Tile {
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
   static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength;
-  // kInFlight: vectors of each input in flight; the limit saves registers. kLoadsTwice: a vector of each input except
-  // the first needs two aligned loads (unaligned.h).
-  static constexpr bool kLoadsTwice = Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors && Op::kInputs > 1;
+  // kInFlight: vectors of each input in flight; the limit saves registers. kLoadsTwice: a vector needs two aligned loads
+  // (unaligned.h).
+  static constexpr bool kLoadsTwice = Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors;
   static constexpr int kMostInFlight = (kLoadsTwice ? 4 : 8) / Op::kInputs;
   static constexpr int kInFlight = kVectors <= kMostInFlight ? kVectors : kMostInFlight;
   static_assert(kVectors % kInFlight == 0, "whole rounds");
@@ -98,7 +96,7 @@ class Tile {
     if (Op::kTyped == 0 && Rows::kHasEdges && has_edge_) edge_ = combined_edge(args, edge_in_);
 #pragma unroll
     for (int first = kInFlight; first < kVectors; first += kInFlight) {
-      Vectors in[kInFlight];
+      Vectors in[Op::kInputs];
       issue_from(rows, base, first, in);
       wait_from(args, rows, base, first, in);
     }
@@ -179,48 +177,58 @@ class Tile {
   // A single input is kept in its own type, which needs the fewest registers. Combined or mapped values are kept in C.
   static constexpr bool kKeepsInput = Op::kInputs == 1 && Op::kTyped == 0 && !Op::kMaps;
   using Held = typename Choose<kKeepsInput, T, C>::type;
-  using Vectors = Incoming<Shape, Op::kInputs>;
+  using Vectors = typename Choose<Shape::kLayout == RowLayout::unaligned, IncomingVectors<T, kInFlight, true>,
+                                  AlignedVectors<Shape, kInFlight>>::type;
 
   template <class Rows>
-  static HIPOPS_METHOD void issue_from(const Rows& rows, int64_t base, int first, Vectors (&in)[kInFlight]) {
+  static HIPOPS_METHOD void issue_from(const Rows& rows, int64_t base, int first, Vectors (&in)[Op::kInputs]) {
+    const auto column = [&](int v) { return rows.clamp_to_row(rows.column(base, first + v)); };
 #pragma unroll
     for (int v = 0; v < kInFlight; ++v) {
-      const auto col = rows.clamp_to_row(rows.column(base, first + v));
-      in[v].for_each([&](auto& incoming, int i) {
-        incoming.issue_load(rows.stream(i) + (Shape::kByElement ? col * rows.step(i) : col));
-      });
+      const auto col = column(v);
+#pragma unroll
+      for (int i = 0; i < Op::kInputs; ++i) in[i].issue_load(v, rows.stream(i), Shape::kByElement ? col * rows.step(i) : col);
     }
+#pragma unroll
+    for (int i = 0; i < Op::kInputs; ++i) in[i].issue_rest(rows.stream(i), column);
   }
   template <class Args, class Rows>
-  HIPOPS_METHOD void wait_from(const Args& args, const Rows& rows, int64_t base, int first, Vectors (&in)[kInFlight]) {
+  HIPOPS_METHOD void wait_from(const Args& args, const Rows& rows, int64_t base, int first, Vectors (&in)[Op::kInputs]) {
     if constexpr (Op::kTyped > 0) {
       with_type<T>(args.rows.type[0], [&](auto element) {
         wait_with_typed<decltype(element)>(args, rows, base, first, in);
       });
     } else {
 #pragma unroll
-      for (int v = 0; v < kInFlight; ++v) in[v].for_each([](auto& incoming, int) { incoming.issue_before_use(); });
+      for (int v = 0; v < kInFlight; ++v)
 #pragma unroll
-      for (int v = 0; v < kInFlight; ++v) held_[first + v] = combined(args, in[v]);
+        for (int i = 0; i < Op::kInputs; ++i) in[i].issue_before_use(v);
+#pragma unroll
+      for (int i = 0; i < Op::kInputs; ++i) in[i].shift();
+#pragma unroll
+      for (int v = 0; v < kInFlight; ++v) held_[first + v] = combined(args, in, v);
     }
   }
   // Loads the typed input while the others are in flight. All of it is in the branch for its type: after a branch, loads
   // would be waited for.
   template <class E, class Args, class Rows>
-  HIPOPS_METHOD void wait_with_typed(const Args& args, const Rows& rows, int64_t base, int first, Vectors (&in)[kInFlight]) {
+  HIPOPS_METHOD void wait_with_typed(const Args& args, const Rows& rows, int64_t base, int first, Vectors (&in)[Op::kInputs]) {
     TypedVector<Op, Shape, E> typed[kInFlight];
 #pragma unroll
     for (int v = 0; v < kInFlight; ++v) typed[v].issue_load(rows, rows.clamp_to_row(rows.column(base, first + v)));
     const GivenScalars<Op> given(rows);
 #pragma unroll
     for (int v = 0; v < kInFlight; ++v) {
-      in[v].for_each([](auto& incoming, int) { incoming.issue_before_use(); });
+#pragma unroll
+      for (int i = 0; i < Op::kInputs; ++i) in[i].issue_before_use(v);
       typed[v].issue_before_use();
     }
 #pragma unroll
+    for (int i = 0; i < Op::kInputs; ++i) in[i].shift();
+#pragma unroll
     for (int v = 0; v < kInFlight; ++v) {
       C wide[Op::kInputs + 1][kLength];
-      widen_inputs(in[v], wide);
+      widen_inputs(in, v, wide);
       typed[v].widen(wide[Op::kInputs]);
       Vector<C, kLength> value;
       Op::combine(args, given, wide, value.element);
@@ -237,26 +245,25 @@ class Tile {
   }
 
   template <class Args>
-  static HIPOPS_METHOD Packed<Held, kLength> combined(const Args& args, Vectors& in) {
+  static HIPOPS_METHOD Packed<Held, kLength> combined(const Args& args, const Vectors (&in)[Op::kInputs], int v) {
     if constexpr (kKeepsInput) {
-      Packed<Held, kLength> all;
-      in.for_each([&](auto& incoming, int) { all = incoming.value(); });
-      return all;
+      return in[0].value(v);
     } else {
       C wide[Op::kInputs][kLength];
-      widen_inputs(in, wide);
+      widen_inputs(in, v, wide);
       Vector<C, kLength> value;
       combine_inputs<Op>(args, wide, value.element);
       return value;
     }
   }
   template <int n>
-  static HIPOPS_METHOD void widen_inputs(Vectors& in, C (&wide)[n][kLength]) {
-    in.for_each([&](auto& incoming, int i) {
-      const Packed<T, kLength> elements = incoming.value();
+  static HIPOPS_METHOD void widen_inputs(const Vectors (&in)[Op::kInputs], int v, C (&wide)[n][kLength]) {
+#pragma unroll
+    for (int i = 0; i < Op::kInputs; ++i) {
+      const Packed<T, kLength> elements = in[i].value(v);
 #pragma unroll
       for (int e = 0; e < kLength; ++e) wide[i][e] = C(widen(elements[e]));
-    });
+    }
   }
 
   template <class Args>
@@ -268,7 +275,7 @@ class Tile {
     return value[0];
   }
 
-  Vectors in_[kInFlight];
+  Vectors in_[Op::kInputs];
   Packed<Held, kLength> held_[kVectors];
   T edge_in_[Op::kInputs]{};
   C edge_ = 0;
