@@ -7,26 +7,19 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/log_softmax.hip -o log_softmax.co
 #include "log_softmax.h"
 
-#include "device/rows/row_kernel.h"
+#include "device/rows/softmax.h"
 
 namespace hipops {
 namespace {
-
-// e^(x - m). m may be -inf: the result is then 0 for x = -inf.
-template <class C>
-struct ExponentialUnder {
-  C reference;
-  explicit HIPOPS_METHOD ExponentialUnder(C m) : reference(m == -C(INFINITY) ? C(0) : m) {}
-  HIPOPS_METHOD C operator()(C x) const { return exp_difference(x, reference); }
-};
 
 template <class T>
 struct LogSoftmax : RowOp {
   using Args = LogSoftmaxArgs;
   using C = compute_t<T>;
+  using P = Precision<T>;
   using Largest = C;
   struct Part {
-    C maximum, sum;  // sum: of e^(x - maximum)
+    C maximum, sum;  // sum: of e^(x - maximum) * P::kScale
   };
   struct Row {
     C maximum, logarithm;  // of the sum
@@ -35,17 +28,17 @@ struct LogSoftmax : RowOp {
   template <class View>
   static HIPOPS_METHOD Part part(const Args&, const View& view) {
     const C maximum = view.reduce(Maximum(), Identity());
-    return {maximum, view.reduce(Sum(), ExponentialUnder<C>(maximum))};
+    return {maximum, view.second_pass().reduce(Sum(), TileExponential<T>(maximum))};
   }
 
   template <class Parts>
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) {
     const C maximum = parts.reduce(Maximum(), [](const Part& p, int64_t) { return p.maximum; });
-    const ExponentialUnder<C> scale(maximum);
-    return {maximum, parts.reduce(Sum(), [&scale](const Part& p, int64_t) { return p.sum * scale(p.maximum); })};
+    const TileExponential<T> factor(maximum);
+    return {maximum, parts.reduce(Sum(), [&factor](const Part& p, int64_t) { return p.sum * (factor(p.maximum) / P::kScale); })};
   }
 
-  static HIPOPS_METHOD Row finalize(const Args&, const Part& part) { return {part.maximum, logarithm(part.sum)}; }
+  static HIPOPS_METHOD Row finalize(const Args&, const Part& part) { return {part.maximum, logarithm(part.sum / P::kScale)}; }
 
   template <int n>
   static HIPOPS_METHOD void apply(const Args&, const Row& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {
