@@ -16,10 +16,11 @@ struct RowLimits {
 
 // Sums over rows (capi/rows/column_sums.h): how rows are divided into chunks, on every device.
 struct ColumnSumLimits {
-  // Chunks, and vectors of their rows at a time, that keep a large device busy. Each chunk costs a row of the workspace.
-  static constexpr int64_t kChunks = 512, kVectors = 1 << 18;
+  // Each unit of a large device gets a chunk for each block that it has room for (RowKernel::resident), and two at least.
+  // Then blocks end together on a device of kUnits units, or a few more. A chunk costs a row of the workspace.
+  static constexpr int64_t kUnits = 128, kLeastChunksAUnit = 2;
   // Rows of a chunk that a lane adds: fewer cost time for the workspace, and more would round a sum too often.
-  static constexpr int64_t kLeastRows = 4, kMostRows = 128;
+  static constexpr int64_t kLeastRows = 2, kMostRows = 128;
   static constexpr int kMergeNeighbours = 3;  // log2 of the lanes with neighbouring sums in `merge`
 };
 

@@ -11,12 +11,20 @@ namespace {
 
 int64_t divided_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
+// The work-items of a block. A block that has one row at a time has the waves that the row needs.
+int64_t block_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
+  if (k.lanes < k.block) return k.block;
+  const int64_t waves = divided_up(vectors_of(k, p), int64_t{k.vectors} * device.wave_size);
+  return std::min<int64_t>(waves * device.wave_size, k.block);
+}
+
 }  // namespace
 
 RowChunks divide_rows(const RowKernels& kernels, const RowProblem& p) {
   using L = ColumnSumLimits;
+  const DeviceNumbers any;  // the same for every device
   RowChunks chunks{};
-  while (!takes(kernels, {chunks.kernel, 1}, p, DeviceNumbers{})) ++chunks.kernel;
+  while (!takes(kernels, {chunks.kernel, 1}, p, any)) ++chunks.kernel;
   const RowKernel& k = kernels.kernel[chunks.kernel];
   const int64_t vectors = vectors_of(k, p);
   chunks.together = 1;
@@ -24,7 +32,7 @@ RowChunks divide_rows(const RowKernels& kernels, const RowProblem& p) {
     for (chunks.lanes = 2; chunks.lanes * k.vectors < vectors;) chunks.lanes *= 2;
     chunks.together = k.block / chunks.lanes;
   }
-  const int64_t enough = std::max(L::kChunks, L::kVectors / (chunks.together * std::max<int64_t>(vectors, 1)));
+  const int64_t enough = L::kUnits * std::max(k.resident / block_of(k, p, any), L::kLeastChunksAUnit);
   const int64_t each = std::clamp(divided_up(p.rows, enough * chunks.together), L::kLeastRows, L::kMostRows);
   chunks.rows = each * chunks.together;
   chunks.count = divided_up(p.rows, chunks.rows);
@@ -43,9 +51,7 @@ int64_t column_sums_bytes(const RowKernels& kernels, hipops_dtype dtype, int64_t
 
 LaunchShape plan_chunks(const PlanOptions& options, const RowKernels& kernels, const RowChunks& chunks, const RowProblem& p,
                         const DeviceNumbers& device) {
-  const RowKernel& k = kernels.kernel[chunks.kernel];
-  const int64_t waves = divided_up(vectors_of(k, p), int64_t{k.vectors} * device.wave_size);
-  const int64_t block = chunks.lanes ? k.block : std::min<int64_t>(waves * device.wave_size, k.block);
+  const int64_t block = block_of(kernels.kernel[chunks.kernel], p, device);
   return {options.grid_for(chunks.count * block, static_cast<uint32_t>(block)), static_cast<uint32_t>(block)};
 }
 

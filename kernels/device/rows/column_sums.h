@@ -15,7 +15,7 @@ namespace hipops {
 namespace {
 
 // Whether a block loads the next row of its chunk before it reduces a row. If launch bounds set the number of
-// registers, more blocks use them instead.
+// registers, more blocks use them instead, and the next row is prefetched to the L1 cache.
 constexpr bool prefetches_chunk_rows = !bounds_set_registers && !few_registers;
 // Whether lanes keep their columns for all rows of a chunk.
 constexpr bool keeps_columns_of_chunk = !few_registers;
@@ -37,6 +37,15 @@ class InputTile {
       for (int i = 0; i < kInputs; ++i) in_[v][i].issue_load(rows.stream(i) + (Shape::kByElement ? col * rows.step(i) : col));
     }
   }
+  template <class Rows>
+  static HIPOPS_METHOD void prefetch(const Rows& rows) {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      const auto col = rows.clamp_to_row(rows.column(0, v));
+#pragma unroll
+      for (int i = 0; i < kInputs; ++i) prefetch_l1(rows.stream(i) + col);
+    }
+  }
   HIPOPS_METHOD void wait() {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v)
@@ -47,9 +56,9 @@ class InputTile {
 #pragma unroll
       for (int i = 0; i < kInputs; ++i) held_[v][i] = in_[v][i].value();
   }
-  // Calls f(v, column of the first element, elements of each input, columns) for each vector. Elements are widened again
-  // by each call: wide elements would need twice the registers.
-  template <class Rows, class Columns, class F>
+  // Calls f(v, column of the first element, elements of each input, columns) for each vector. A second pass widens the
+  // elements again: wide elements would need twice the registers.
+  template <bool kSecondPass, class Rows, class Columns, class F>
   HIPOPS_METHOD void for_each_vector(const typename Op::Args& a, const Rows& rows, int64_t base, const Columns& columns, F f) {
     [[maybe_unused]] const uint32_t zero = uint32_t(a.rows.rows >> 63);  // rows >= 0, but no compiler knows that
 #pragma unroll
@@ -58,7 +67,7 @@ class InputTile {
       C in[kInputs][kLength], column[Op::kColumns + 1][kLength];
 #pragma unroll
       for (int i = 0; i < kInputs; ++i) {
-        if constexpr (sizeof(T) < sizeof(C)) held_[v][i].recompute_derived_by(zero);
+        if constexpr (kSecondPass && sizeof(T) < sizeof(C)) held_[v][i].recompute_derived_by(zero);
 #pragma unroll
         for (int e = 0; e < kLength; ++e) in[i][e] = C(widen(held_[v][i][e]));
       }
@@ -70,8 +79,8 @@ class InputTile {
   template <class Rows, class Columns>
   HIPOPS_METHOD typename Op::Part part(const typename Op::Args& a, const Rows& rows, int64_t base, const Columns& columns) {
     typename Op::Part of_vector[kVectors];
-    for_each_vector(a, rows, base, columns, [&](int v, typename Rows::Column col, const C (&in)[kInputs][kLength],
-                                            const C (&column)[Op::kColumns + 1][kLength]) {
+    for_each_vector<false>(a, rows, base, columns, [&](int v, typename Rows::Column col, const C (&in)[kInputs][kLength],
+                                                   const C (&column)[Op::kColumns + 1][kLength]) {
       of_vector[v] = rows.contains(col) ? Op::part(in, column) : typename Op::Part{};
     });
     fold(of_vector, Sum());
@@ -90,18 +99,18 @@ HIPOPS_FN void store_and_add(const typename Op::Args& a, InputTile<Op, Shape>& t
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
   constexpr int n = Shape::kLength;
-  tile.for_each_vector(a, rows, base, columns, [&](int v, typename Rows::Column col, const C (&in)[Op::kInputs][n],
-                                                 const C (&column)[Op::kColumns + 1][n]) {
+  tile.template for_each_vector<true>(a, rows, base, columns, [&](int v, typename Rows::Column col, const C (&in)[Op::kInputs][n],
+                                                                const C (&column)[Op::kColumns + 1][n]) {
+    if (!rows.has_row() || !rows.contains(col)) return;
     C out[n], terms[Op::kSums][n];
     Op::apply(a, row, in, column, out, terms);
-    if (!rows.has_row() || !rows.contains(col)) return;
+    add(v, col, terms);
     Vector<T, n> narrowed;
 #pragma unroll
     for (int e = 0; e < n; ++e) narrowed.element[e] = narrow<T>(out[e]);
     T* const to = rows.stream(Op::kInputs);
     if constexpr (Shape::kByElement) to[col * rows.step(Op::kInputs)] = narrowed.element[0];
     else store_vector<n>(to + col, narrowed);
-    add(v, col, terms);
   });
 }
 
@@ -181,10 +190,11 @@ HIPOPS_FN void sum_rows_on_chip(const typename Op::Args& args) {
       tile.wait();
       first += a.sums.rows_together;
       RowsOf<Op, Shape> ahead(a.rows);
-      if constexpr (prefetches_chunk_rows) {
+      if constexpr (prefetches_chunk_rows || has_prefetch) {
         if (first < end) {
           ahead.select(first);
-          tile.issue_loads(ahead, 0);
+          if constexpr (prefetches_chunk_rows) tile.issue_loads(ahead, 0);
+          else tile.prefetch(ahead);
         }
       }
       const auto part = reduction(tile.part(a, rows, 0, columns), Sum());
