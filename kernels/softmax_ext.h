@@ -16,7 +16,7 @@ struct SoftmaxExtArgs {
 }  // namespace hipops
 
 #define HIPOPS_SOFTMAX_EXT_KERNELS(X)                  \
-  HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_ext, f32, 768)  \
+  HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_ext, f32, 640)  \
   HIPOPS_ALIGNED_CLUSTER_OF(X, softmax_ext, f32, 4)    \
   HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_ext, f16, 640)  \
   HIPOPS_ALIGNED_CLUSTER_OF(X, softmax_ext, f16, 4)    \

@@ -28,11 +28,17 @@ struct SoftmaxExt : SoftmaxOp<T, SoftmaxExtArgs> {
   static HIPOPS_METHOD C of_boolean(bool takes_part) { return takes_part ? C(0) : kMasked; }
   static HIPOPS_METHOD C absent_given(int i) { return i == 0 ? C(1) : kMasked; }
 
-  template <class Given, int n>
+  template <class E, class Given, int n>
   static HIPOPS_METHOD void combine(const SoftmaxExtArgs& a, const Given& given, const C (&in)[2][n], C (&value)[n]) {
+    const C scale = a.scale, slope = given.value[0];
+    constexpr bool is_float = sizeof(E) > sizeof(u8);  // otherwise the mask is 0 or -inf
 #pragma unroll
-    for (int i = 0; i < n; ++i)
-      value[i] = in[1][i] == kMasked ? kMasked : fused_multiply_add(in[0][i], a.scale, given.value[0] * in[1][i]);
+    for (int i = 0; i < n; ++i) {
+      const C score = fused_multiply_add(in[0][i], scale, slope * (is_float ? in[1][i] : C(0)));
+      // nvcc joins a comparison of the bits with the boolean's test, but not one of the numbers.
+      const bool is_masked = is_float ? in[1][i] == kMasked : bit_cast<int32_t>(in[1][i]) != 0;
+      value[i] = is_masked ? kMasked : score;
+    }
   }
 
   template <class View>

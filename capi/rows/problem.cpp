@@ -11,15 +11,19 @@ namespace {
 
 bool is_whole(int64_t bytes) { return bytes % kWideAccess == 0; }
 bool is_aligned(const void* data) { return bits_of(data) % bits_of(kWideAccess) == 0; }
+bool repeats(const hipops_tensor* typed, int d) { return typed && typed->stride[d] == 0 && typed->shape[d] > 1; }
 
 }  // namespace
 
-OuterRows collapse_rows(const hipops_tensor* const* tensors, int count) {
+OuterRows collapse_rows(const hipops_tensor* const* tensors, int count, const hipops_tensor* typed) {
   OuterRows outer;
-  for (int d = tensors[0]->rank - 2; d >= 0; --d) {
-    int64_t stride[kMostRowStreams] = {};
-    for (int i = 0; i < count; ++i) stride[i] = tensors[i] ? tensors[i]->stride[d] : 0;
-    add_dimension(&outer, tensors[0]->shape[d], stride);
+  for (const bool of_repeats : {false, true}) {
+    for (int d = tensors[0]->rank - 2; d >= 0; --d) {
+      if (repeats(typed, d) != of_repeats) continue;
+      int64_t stride[kMostRowStreams] = {};
+      for (int i = 0; i < count; ++i) stride[i] = tensors[i] ? tensors[i]->stride[d] : 0;
+      add_dimension(&outer, tensors[0]->shape[d], stride);
+    }
   }
   if (outer.rank == 0) outer.size[outer.rank++] = 1;
   return outer;
@@ -47,7 +51,13 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int coun
       if (outer.stride[i][d] * own_bytes % access != 0) at_least(RowLayout::unaligned);
   };
   for (int i = 0; i < count; ++i) consider(i);
-  for (int i = first_typed; i < end_typed; ++i) consider(i);
+  for (int i = first_typed; i < end_typed; ++i) {
+    consider(i);
+    if (!tensors[i]) continue;
+    problem.period = 1;
+    for (int d = 0; d < last; ++d)
+      if (!repeats(tensors[i], d)) problem.period *= tensors[i]->shape[d];
+  }
   for (int i = 0; i < column_count; ++i) {
     if (!columns[i].data) continue;
     if (problem.cols > 1 && columns[i].step != 1) at_least(RowLayout::strided);

@@ -15,14 +15,16 @@ struct RowProblem {
   int64_t rows, cols;
   bool may_split;  // the first output is no input: it can hold the parts of split rows until they are merged
   bool is_invariant = false;  // HIPOPS_BATCH_INVARIANT: `rows` decides only the plan's grid
+  int64_t period = 0;  // rows after which the typed input repeats; 0 without one
 };
 
 // All dimensions except the last. Neighbours are joined if the strides of all tensors allow it. There is at least one.
+// Dimensions along which the typed input repeats are the outermost.
 using OuterRows = Layout<kMostRowStreams>;
 
 // The tensors have one shape, one dtype, and elements. Inputs come first. All except the first may be NULL. Scalars of
 // rows and typed inputs may follow. Typed inputs are those from first_typed on, before end_typed.
-OuterRows collapse_rows(const hipops_tensor* const* tensors, int count);
+OuterRows collapse_rows(const hipops_tensor* const* tensors, int count, const hipops_tensor* typed);
 RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, int first_typed, int end_typed,
                        const RowColumns* columns, int column_count, int column_bytes, const OuterRows& outer,
                        uint32_t flags = 0);
@@ -45,7 +47,7 @@ RowProblem describe_rows(const hipops_tensor* const (&tensors)[n + scalars + typ
                          uint32_t flags = 0) {
   constexpr int first_typed = n + scalars, first_given = first_typed + typed, all = first_given + given;
   static_assert(all <= kMostRowStreams, "room in OuterRows");
-  const OuterRows outer = collapse_rows(tensors, all);
+  const OuterRows outer = collapse_rows(tensors, all, typed > 0 ? tensors[first_typed] : nullptr);
   const RowProblem problem =
       row_problem(tensors, inputs, n, first_typed, first_given, columns, column_count, column_bytes, outer, flags);
   streams->rows = problem.rows;

@@ -535,8 +535,8 @@ MUTATIONS = (
         "mask_times_slope",
         "A slope of 0 does not mask: its product with -inf is NaN.",
         "softmax_ext", "softmax_ext.hip",
-        before="value[i] = in[1][i] == kMasked ? kMasked : fused",
-        after="value[i] = fused",
+        before="value[i] = is_masked ? kMasked : score;",
+        after="value[i] = score;",
         runs=(Run("adversarial", "f32"),)),
 
     # ---- Index ops and copies

@@ -253,6 +253,23 @@ TEST_CASE("plans of HIPOPS_BATCH_INVARIANT do not depend on rows and units, but 
         }
 }
 
+TEST_CASE("rows of a block have the same part of a mask that repeats", "[rows]") {
+  const Sizes shape = {4, 32, 1024, 4096};
+  const hipops_tensor x = view_of(kAddress, HIPOPS_BF16, shape),
+                      mask = view_of(2 * kAddress, HIPOPS_F32, shape, {1024 * 4096, 0, 4096, 1});
+  RowStreams<2, 0, 1> s;
+  const RowProblem p = describe_rows({&x, &x, &mask}, 1, nullptr, 0, 0, &s);
+  CHECK(p.period == 4 * 1024);
+  REQUIRE(s.dimensions == 3);
+  CHECK((s.outer[0].size == 1024 && s.outer[1].size == 4 && s.outer[2].size == 32));
+  CHECK(s.outer[2].stride[2] == 0);
+  for (const DeviceNumbers& d : kDevices) {
+    const RowLaunch plan = resolve({}, kFewKernels, choose_rows_by_default({}, kFewKernels, p, d), p, d);
+    CHECK(plan.row_step % p.period == 0);
+    CHECK(plan.row_step < p.rows);
+  }
+}
+
 TEST_CASE("every plan covers all rows, on every device", "[rows]") {
   for (const hipops_dtype dtype : kFloats) {
     std::set<int> chosen;

@@ -231,15 +231,16 @@ class Tile {
       widen_inputs(in, v, wide);
       typed[v].widen(wide[Op::kInputs]);
       Vector<C, kLength> value;
-      Op::combine(args, given, wide, value.element);
+      Op::template combine<E>(args, given, wide, value.element);
       held_[first + v] = value;
+      held_[first + v].issue_before_use();  // otherwise clang compares all masks first, and gfx9 has no registers for that
     }
     if (Rows::kHasEdges && first == 0 && has_edge_) {
       C wide[Op::kInputs + 1][1], value[1];
 #pragma unroll
       for (int i = 0; i < Op::kInputs; ++i) wide[i][0] = C(widen(edge_in_[i]));
       wide[Op::kInputs][0] = typed_element<Op, T, E>(rows, rows.edge());
-      Op::combine(args, given, wide, value);
+      Op::template combine<E>(args, given, wide, value);
       edge_ = value[0];
     }
   }

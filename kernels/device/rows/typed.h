@@ -37,6 +37,7 @@ class TypedVector {
   HIPOPS_METHOD void issue_load(const Rows& rows, Column col) {
     const char* const row = rows.typed(0);
     if constexpr (Shape::kByElement) vector_ = Vector<E, 1>{{*reinterpret_cast<const E*>(row + col * rows.typed_step(0))}};
+    else if constexpr (kInWords) vector_ = load_packed<kLength / 4>(reinterpret_cast<const uint32_t*>(row + col));
     else if constexpr (Shape::kLayout == RowLayout::aligned) vector_ = load_packed<kLength>(reinterpret_cast<const E*>(row) + col);
     else vector_ = load_vector_anywhere<kLength>(reinterpret_cast<const E*>(row) + col);
   }
@@ -45,11 +46,16 @@ class TypedVector {
   }
   HIPOPS_METHOD void widen(compute_t<T> (&out)[kLength]) const {
 #pragma unroll
-    for (int i = 0; i < kLength; ++i) out[i] = widen_typed<Op, T>(vector_[i]);
+    for (int i = 0; i < kLength; ++i) {
+      if constexpr (kInWords) out[i] = Op::of_boolean((vector_[i / 4] & 0xffu << i % 4 * 8) != 0);
+      else out[i] = widen_typed<Op, T>(vector_[i]);
+    }
   }
 
  private:
-  Packed<E, kLength> vector_;
+  // Booleans as words: a test of a word's bits is one instruction. A byte of a vector of bytes needs three.
+  static constexpr bool kInWords = sizeof(E) == sizeof(u8) && Shape::kLayout == RowLayout::aligned;
+  typename Choose<kInWords, Packed<uint32_t, (kLength + 3) / 4>, Packed<E, kLength>>::type vector_;
 };
 template <class Op, class Shape>
 class TypedVector<Op, Shape, AbsentElement> {
