@@ -117,7 +117,7 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip, resident)                 \
   X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip, 512)                  \
   X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip, resident_long)         \
-  HIPOPS_ALIGNED_CLUSTER_OF(X, op, T, in_cluster)                                      \
+  X(op##_##T##_aligned_cluster, T, 512, in_cluster, 512, aligned, cluster, 512)       \
   X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip, resident_unaligned)  \
   X(op##_##T##_unaligned_512, T, 512, in_unaligned, 512, unaligned, on_chip, resident_unaligned) \
   HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)
