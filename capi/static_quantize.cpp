@@ -38,8 +38,9 @@ MapMode plan(PlanOptions options, const hipops_tensor* q, const hipops_tensor* x
   a->q = data[0];
   a->x = data[1];
   a->scale = reinterpret_cast<const float*>(data[2]);
-  const bool is_wide = layout.stride[0][0] == 1 && layout.stride[1][0] == 1 && layout.size[0] >= kQuantizeVector;
-  const int64_t vector = is_wide ? kQuantizeVector : 1, bytes = dtype_bytes(x->dtype);
+  const int64_t bytes = dtype_bytes(x->dtype), wide = bytes == 4 ? kQuantizeVector<float> : kQuantizeVector<uint16_t>;
+  const bool is_wide = layout.stride[0][0] == 1 && layout.stride[1][0] == 1 && layout.size[0] >= wide;
+  const int64_t vector = is_wide ? wide : 1;
   Layout<4> all;
   all.rank = layout.rank;
   uint64_t bits = bits_of(data[1]);
@@ -51,6 +52,7 @@ MapMode plan(PlanOptions options, const hipops_tensor* q, const hipops_tensor* x
   all.stride[3][0] = vector;
   a->walk = walk_of(all);
   a->cols = layout.size[0];
+  a->overlaps = a->cols % vector != 0;
   a->scale_step = is_wide ? layout.stride[2][0] : 0;
   a->x_access = static_cast<int32_t>(widest_access(bits));
   const int64_t most = is_wide ? MapLimits::kMostRounds : kQuantizeElements;

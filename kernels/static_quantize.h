@@ -7,7 +7,8 @@
 
 namespace hipops {
 
-constexpr int kQuantizeVector = 8;    // `wide`: the elements of a vector
+template <class T> constexpr int kQuantizeVector = 32 / int(sizeof(T));  // `wide`: the elements of a vector
+constexpr int kQuantizeBlocks = 8;   // that an NVIDIA multiprocessor has room for
 constexpr int kQuantizeElements = 4;  // `any`: the elements that a work-item loads before it computes
 
 struct StaticQuantizeArgs {
@@ -20,6 +21,7 @@ struct StaticQuantizeArgs {
   int64_t advance[4];
   int64_t apart;       // any: between the elements of a work-item
   int64_t cols;        // wide: of a row, which has no gaps in q and x, and at least one vector
+  int32_t overlaps;    // wide: whether a row is not whole vectors
   int64_t scale_step;  // wide: between the scales of neighbouring columns
   int32_t x_access;    // wide: the widest access, in bytes, that reaches each vector of x
   EightBits to;

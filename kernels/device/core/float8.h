@@ -40,10 +40,11 @@ HIPOPS_FN uint32_t narrow_to_i8(float v) {
 // Whether the target has an instruction for the type, and two results of that instruction. v is no NaN on AMD.
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 890
 constexpr bool converts_nan_to_float8 = true;
-HIPOPS_FN bool has_float8_instruction(EightBits to) { return to == EightBits::e4m3fn || to == EightBits::e5m2; }
+constexpr EightBits kInstructionE4M3 = EightBits::e4m3fn, kInstructionE5M2 = EightBits::e5m2;
+HIPOPS_FN bool has_float8_instruction(EightBits to) { return to == kInstructionE4M3 || to == kInstructionE5M2; }
 HIPOPS_FN uint32_t narrow_two_to_float8(EightBits to, const Float8Format&, float low, float high) {
   uint16_t codes;
-  if (to == EightBits::e4m3fn) asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(high), "f"(low));
+  if (to == kInstructionE4M3) asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(high), "f"(low));
   else asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(high), "f"(low));
   return codes;
 }
@@ -64,64 +65,71 @@ HIPOPS_FN uint32_t narrow_two_to_float8(EightBits to, const Float8Format& f, flo
 }
 #else
 constexpr bool converts_nan_to_float8 = false;
+constexpr EightBits kInstructionE4M3 = EightBits::e4m3fn, kInstructionE5M2 = EightBits::e5m2;
 HIPOPS_FN bool has_float8_instruction(EightBits) { return false; }
 HIPOPS_FN uint32_t narrow_two_to_float8(EightBits, const Float8Format&, float, float) { return 0; }
 #endif
 
 // The codes of n numbers, a byte each. `to` is uniform.
 template <int n>
-HIPOPS_FN Vector<uint8_t, n> narrow_to_eight_bits(EightBits to, const Float8Format& f, const float (&v)[n]) {
-  uint32_t words[(n + 3) / 4] = {};
+HIPOPS_FN Packed<uint8_t, n> narrow_to_eight_bits(EightBits to, const Float8Format& f, const float (&v)[n]) {
+  struct Words { uint32_t word[(n + 3) / 4]; } words{};
   const auto fill = [&](auto code) {
 #pragma unroll
-    for (int i = 0; i < n; ++i) words[i / 4] |= code(v[i]) << i % 4 * 8;
+    for (int i = 0; i < n; ++i) words.word[i / 4] |= code(v[i]) << i % 4 * 8;
+  };
+  const auto fill_by_instruction = [&](EightBits type) {
+#pragma unroll
+    for (int i = 0; i + 1 < n; i += 2) words.word[i / 4] |= narrow_two_to_float8(type, f, v[i], v[i + 1]) << i % 4 * 8;
   };
   bool by_instruction = n % 2 == 0 && has_float8_instruction(to);
   if constexpr (!converts_nan_to_float8) {
 #pragma unroll
     for (int i = 0; i < n; ++i) by_instruction = by_instruction && v[i] == v[i];
   }
-  if (to == EightBits::i8) {
-    fill([](float one) { return narrow_to_i8(one); });
-  } else if (by_instruction) {
-#pragma unroll
-    for (int i = 0; i + 1 < n; i += 2) words[i / 4] |= narrow_two_to_float8(to, f, v[i], v[i + 1]) << i % 4 * 8;
-  } else {
-    fill([&](float one) { return narrow_to_float8(f, one); });
-  }
-  Vector<uint8_t, n> codes;
-  __builtin_memcpy(&codes, words, n);
-  return codes;
+  if (to == EightBits::i8) fill([](float one) { return narrow_to_i8(one); });
+  else if (by_instruction && to == kInstructionE4M3) fill_by_instruction(kInstructionE4M3);
+  else if (by_instruction) fill_by_instruction(kInstructionE5M2);
+  else fill([&](float one) { return narrow_to_float8(f, one); });
+  return bit_cast<Packed<uint8_t, n>>(words);
 }
 
-// x / scale, rounded to f32 as by a division, from 2^-40 to 2^64. Smaller quotients may differ in last bits, and are 0 in
-// each 8-bit type. Larger quotients are saturated. Markstein's theorem: a quotient that differs by less than an
-// ULP, corrected by its exact rest and the rounded inverse, is the rounded quotient.
+// x / scale, with the same 8-bit codes as the quotient that is rounded to f32. The inverse has twice the digits of f32.
+// So a result differs only for a quotient that is closer than 2^-43, in proportion, to a midpoint of two numbers of f32.
+// The codes differ only if one of the two is a midpoint of two codes, which has up to 8 digits. In that case the last 17
+// bits of the scale's mantissa are nearly 0, and are not 0. These scales divide.
 class Quotient {
  public:
   Quotient() = default;
-  explicit HIPOPS_METHOD Quotient(float scale) : scale_(scale), inverse_(1.0f / scale) {}
+  explicit HIPOPS_METHOD Quotient(float scale) : scale_(scale), inverse_(1.0f / scale) {
+    // An inverse that is too small has a rest of its own sign. So no sum of two infinities is NaN.
+    inverse_ = bit_cast<float>(bit_cast<uint32_t>(inverse_) - 1);
+    rest_ = fused_multiply_add(-inverse_, scale, 1.0f) * inverse_;
+    constexpr uint32_t kBits = 1 << 17, kMargin = 64;
+    const uint32_t last = bit_cast<uint32_t>(scale) % kBits;
+    const bool is_in_range = fabsf(scale) >= 0x1p-60f && fabsf(scale) <= 0x1p100f;  // the inverse and its rest are normal
+    if (!is_in_range || (last != 0 && last - kMargin > kBits - 2 * kMargin)) rest_ = 0;
+  }
   HIPOPS_METHOD float scale() const { return scale_; }
+  HIPOPS_METHOD void change_scale(float scale) {
+    if (bit_cast<uint32_t>(scale) != bit_cast<uint32_t>(scale_)) *this = Quotient(scale);
+  }
 
+  HIPOPS_METHOD bool has_inverse() const { return rest_ != 0; }
+  template <int n>
+  HIPOPS_METHOD void multiply(float (&x)[n]) const {
+#pragma unroll
+    for (int i = 0; i < n; ++i) x[i] = fused_multiply_add(x[i], inverse_, x[i] * rest_);
+  }
   template <int n>
   HIPOPS_METHOD void apply(float (&x)[n]) const {
-    if (fabsf(scale_) >= 0x1p-60f && fabsf(scale_) <= 0x1p100f) {  // all rests are exact, and the inverse is normal
+    if (has_inverse()) return multiply(x);
 #pragma unroll
-      for (int i = 0; i < n; ++i) {
-        const float about = x[i] * inverse_;
-        const float near = fused_multiply_add(fused_multiply_add(-about, scale_, x[i]), inverse_, about);
-        const float rounded = fused_multiply_add(fused_multiply_add(-near, scale_, x[i]), inverse_, near);
-        const bool matters = (bit_cast<uint32_t>(about) & 0x7fffffff) - (87u << 23) < (104u << 23);
-        x[i] = matters ? rounded : about;
-      }
-    } else {
-#pragma unroll
-      for (int i = 0; i < n; ++i) x[i] = x[i] / scale_;
-    }
+    for (int i = 0; i < n; ++i) x[i] = x[i] / scale_;
   }
 
  private:
-  float scale_, inverse_;
+  float scale_, inverse_, rest_;  // without an inverse, the rest is 0
 };
 
 }  // namespace

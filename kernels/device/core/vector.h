@@ -129,6 +129,13 @@ HIPOPS_FN void store_vector_as_one(T* at, const Vector<T, N>& v) {
   store_vector<N>(at, v);
 }
 
+// Stores words directly. nvcc would split a vector of bytes, and join the bytes.
+template <int N, class T>
+HIPOPS_FN void store_vector(T* at, const Packed<T, N>& v) {
+  constexpr int kWords = sizeof v / sizeof(uint32_t);
+  store_vector_as_one<kWords>(reinterpret_cast<uint32_t*>(at), bit_cast<Vector<uint32_t, kWords>>(v));
+}
+
 // Issues the loads of several vectors before the first is used. A vector of whole-word elements is one operand of 16
 // bytes: by words, gfx1100's compiler issues the loads of three of four vectors, and waits.
 template <int N, class T, int Count>
@@ -161,13 +168,22 @@ HIPOPS_FN Vector<T, N> load_vector_anywhere(const T* at) {
   return v;
 }
 
-template <int N, bool kAsOne = false, class T>
+template <int N, class T>
 HIPOPS_FN void store_vector_anywhere(T* at, const Vector<T, N>& v) {
 #if defined(HIPOPS_NVIDIA)
-  if (uintptr_t(at) % alignof(Vector<T, N>) == 0)
-    return kAsOne ? store_vector_as_one<N>(at, v) : store_vector<N>(at, v);
+  if (uintptr_t(at) % alignof(Vector<T, N>) == 0) return store_vector<N>(at, v);
 #pragma unroll
   for (int i = 0; i < N; ++i) at[i] = v.element[i];
+#else
+  __builtin_memcpy(at, &v, sizeof v);
+#endif
+}
+template <int N, class T>
+HIPOPS_FN void store_vector_anywhere(T* at, const Packed<T, N>& v) {
+#if defined(HIPOPS_NVIDIA)
+  if (uintptr_t(at) % sizeof v == 0) return store_vector<N>(at, v);
+#pragma unroll
+  for (int i = 0; i < N; ++i) at[i] = v[i];
 #else
   __builtin_memcpy(at, &v, sizeof v);
 #endif

@@ -30,8 +30,10 @@ struct PlainResults {
 template <class Op, class T>
 using OutputOf = typename Choose<Op::kQuantizes, uint8_t, T>::type;
 template <class Op, class T, class C, int n>
-HIPOPS_FN Vector<OutputOf<Op, T>, n> narrow_results([[maybe_unused]] const typename Op::Args& a, const C (&out)[n]) {
-  if constexpr (Op::kQuantizes) {
+HIPOPS_FN auto narrow_results([[maybe_unused]] const typename Op::Args& a, const C (&out)[n]) {
+  if constexpr (Op::kQuantizes && n == 1) {
+    return Vector<uint8_t, 1>{{narrow_to_eight_bits(a.to, a.format, out)[0]}};
+  } else if constexpr (Op::kQuantizes) {
     return narrow_to_eight_bits(a.to, a.format, out);
   } else {
     Vector<T, n> narrowed;
@@ -103,7 +105,7 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
     for (int i = 0; i < Op::kOutputs; ++i) {
       const int stream = Op::kInputs + i;
       if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;
-      const Vector<Out, n> narrowed = narrow_results<Op, T>(a, out[i]);
+      const auto narrowed = narrow_results<Op, T>(a, out[i]);
       Out* const to = rows.template stream_of<Out>(stream);
       if constexpr (Shape::kLayout == RowLayout::aligned) {
         if (is_present) store_vector<n>(to + col, narrowed);

@@ -1,4 +1,4 @@
-// Eight neighbouring elements, which are quantised to 8 bytes.
+// Neighbouring elements in flight: several vectors of 16 bytes.
 #pragma once
 
 #include "device/core/cache.h"
@@ -7,8 +7,8 @@
 namespace hipops {
 namespace {
 
-template <class T>
-class EightElements {
+template <class T, int n>
+class IncomingElements {
  public:
   // `access`: the widest access, in bytes, that reaches the elements. AMD's accesses may begin anywhere.
   HIPOPS_METHOD void issue_load(const T* at, int32_t access) {
@@ -22,13 +22,13 @@ class EightElements {
       else part_[p] = load_pieces<b16>(from);
     }
   }
-  HIPOPS_METHOD void widen_all(float (&x)[8]) const {
+  HIPOPS_METHOD void widen_all(float (&x)[n]) const {
 #pragma unroll
-    for (int i = 0; i < 8; ++i) x[i] = widen(part_[i / kLength][i % kLength]);
+    for (int i = 0; i < n; ++i) x[i] = widen(part_[i / kLength][i % kLength]);
   }
 
  private:
-  static constexpr int kLength = kWideBytes / int(sizeof(T)), kParts = 8 / kLength;
+  static constexpr int kLength = kWideBytes / int(sizeof(T)), kParts = n / kLength;
 
   template <class Piece>
   static HIPOPS_METHOD Packed<T, kLength> load_pieces(const T* from) {
