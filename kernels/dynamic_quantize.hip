@@ -17,12 +17,6 @@
 namespace hipops {
 namespace {
 
-// The larger of two magnitudes as bits, which have the numbers' order. NaN is the largest.
-struct LargestBits {
-  HIPOPS_METHOD int32_t operator()(int32_t a, int32_t b) const { return a > b ? a : b; }
-  template <class T> static HIPOPS_METHOD T identity() { return 0; }
-};
-
 template <class T>
 struct DynamicQuantize : RowOp {
   using Args = DynamicQuantizeArgs;
@@ -34,11 +28,12 @@ struct DynamicQuantize : RowOp {
 
   template <class View>
   static HIPOPS_METHOD Part part(const Args&, const View& view) {
-    return view.reduce(LargestBits(), [](C x) { return bit_cast<int32_t>(x) & INT32_MAX; });
+    // Magnitudes have the order of their bits, and NaN is the largest.
+    return view.reduce(LargestInteger(), [](C x) { return bit_cast<int32_t>(x) & INT32_MAX; });
   }
   template <class Parts>
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) {
-    return parts.reduce(LargestBits(), [](const Part& p, int64_t) { return p; });
+    return parts.reduce(LargestInteger(), [](const Part& p, int64_t) { return p; });
   }
   static HIPOPS_METHOD Quotient finalize(const Args& a, const Part& part) {
     C largest = bit_cast<C>(part);

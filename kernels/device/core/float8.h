@@ -124,8 +124,13 @@ class Quotient {
   template <int n>
   HIPOPS_METHOD void apply(float (&x)[n]) const {
     if (has_inverse()) return multiply(x);
+#pragma unroll 1
+    for (int i = 0; i < n; ++i) {  // rotates x, so that the code has one division and few registers
+      const float first = x[0] / scale_;
 #pragma unroll
-    for (int i = 0; i < n; ++i) x[i] = x[i] / scale_;
+      for (int k = 0; k + 1 < n; ++k) x[k] = x[k + 1];
+      x[n - 1] = first;
+    }
   }
 
  private:

@@ -44,6 +44,12 @@ struct Minimum {
   HIPOPS_METHOD double operator()(double a, double b) const { return fmin(a, b); }
 };
 
+// The larger integer. None is negative.
+struct LargestInteger {
+  HIPOPS_METHOD int32_t operator()(int32_t a, int32_t b) const { return a > b ? a : b; }
+  template <class T> static HIPOPS_METHOD T identity() { return 0; }
+};
+
 // Reductions over a whole wave by special instructions, if kExists. of() reduces the values of all lanes. of_eight()
 // reduces the values of lanes 0 to 7; lanes n, n + 8, n + 16, .. must hold the same value. kInF64: the instruction is
 // for f64, so each call converts a float to f64, and the result back.
@@ -92,6 +98,12 @@ struct WholeWave<float, Maximum> {
     return bit_cast<float>(ordered(__reduce_max_sync(0xffffffffu, own)));
   }
   static HIPOPS_METHOD float of_eight(float v) { return of(v); }
+};
+template <>
+struct WholeWave<int32_t, LargestInteger> {
+  static constexpr bool kExists = true, kInF64 = false;
+  static HIPOPS_METHOD int32_t of(int32_t v) { return __reduce_max_sync(0xffffffffu, v); }
+  static HIPOPS_METHOD int32_t of_eight(int32_t v) { return of(v); }
 };
 #endif
 
