@@ -110,15 +110,7 @@ hipops_status hipops_reduce(const hipops_tensor* y, const hipops_tensor* x, hipo
 
   const DeviceFacts* device;
   if (hipops_status status = device_facts(op_reduce, &device)) return status;
-  const ReducePlan plan = plan_reduce(plan_options(), t, *device, workspace);
-  const ReduceLaunch& first = plan.first;
-  if (hipops_status status = launch(op_reduce, *device, first.kernel, {first.grid, first.block}, &first.args,
-                                    sizeof first.args, stream))
-    return status;
-  if (plan.merge.grid == 0) return HIPOPS_SUCCESS;
-  LaunchShape shape{plan.merge.grid, plan.merge.block};
-  shape.begins_early = true;
-  return launch(op_reduce, *device, plan.merge.kernel, shape, &plan.merge.args, sizeof plan.merge.args, stream);
+  return launch_reduce(plan_reduce(plan_options(), t, *device, workspace), *device, stream);
 }
 
 hipops_status hipops_reduce_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, hipops_reduction reduction,

@@ -190,9 +190,11 @@ int64_t needed_bytes(const ScatterTensors& t, uint32_t flags, const ScatterRows&
   return std::max(rows.sort_at + rows.sort.bytes, kRest + sums);  // walk_index() allows at most 2^57 elements
 }
 
+constexpr Op* kAlso[] = {&op_index_add, nullptr};
+
 }  // namespace
 
-Op op_scatter_add = {"scatter_add", kKernels, kKernelCount, sums_support, most_shared, &op_index_add};
+Op op_scatter_add = {"scatter_add", kKernels, kKernelCount, sums_support, most_shared, kAlso};
 
 ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   ScatterRows rows{};

@@ -23,22 +23,23 @@ hipops_status check(const hipops_tensor* q, const hipops_tensor* x, const hipops
     return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: scale.dtype is %s, expected f32", kName, dtype_name(scale->dtype));
   if (element_count(*scale) != 1)
     if (hipops_status status = check_same_shape(of_scale, of_x)) return status;
+  if (hipops_status status = check_overlap(of_q, of_x, false)) return status;
   return check_overlap(of_q, of_scale, false);
 }
 
 // Sets all fields but the type of q. Returns the mode, and sets the grid.
-MapMode plan(PlanOptions options, const hipops_tensor* q, const hipops_tensor* x, const hipops_tensor* scale,
+MapMode plan(PlanOptions options, const hipops_tensor& q, const hipops_tensor& x, const hipops_tensor& scale,
              StaticQuantizeArgs* a, uint32_t* grid) {
-  hipops_tensor scales = *x;  // one number is repeated
-  scales.data = scale->data;
+  hipops_tensor scales = x;  // one number is repeated
+  scales.data = scale.data;
   scales.dtype = HIPOPS_F32;
-  for (int d = 0; d < x->rank; ++d) scales.stride[d] = element_count(*scale) == 1 ? 0 : scale->stride[d];
+  for (int d = 0; d < x.rank; ++d) scales.stride[d] = element_count(scale) == 1 ? 0 : scale.stride[d];
   char* data[3];
-  const Layout<3> layout = ordered_layout<3>({q, x, &scales}, data);
+  const Layout<3> layout = ordered_layout<3>({&q, &x, &scales}, data);
   a->q = data[0];
   a->x = data[1];
   a->scale = reinterpret_cast<const float*>(data[2]);
-  const int64_t bytes = dtype_bytes(x->dtype), wide = bytes == 4 ? kQuantizeVector<float> : kQuantizeVector<uint16_t>;
+  const int64_t bytes = dtype_bytes(x.dtype), wide = bytes == 4 ? kQuantizeVector<float> : kQuantizeVector<uint16_t>;
   const bool is_wide = layout.stride[0][0] == 1 && layout.stride[1][0] == 1 && layout.size[0] >= wide;
   const int64_t vector = is_wide ? wide : 1;
   Layout<4> all;
@@ -70,18 +71,20 @@ MapMode plan(PlanOptions options, const hipops_tensor* q, const hipops_tensor* x
 
 Op op_static_quantize = {kName, kKernels, static_cast<int>(std::size(kKernels)), supports_activation};
 
+hipops_status launch_static_quantize(const hipops_tensor& q, const hipops_tensor& x, const hipops_tensor& scale, void* stream) {
+  StaticQuantizeArgs args{};
+  args.to = eight_bits(q.dtype);
+  args.format = kFloat8Formats[static_cast<int>(args.to)];
+  uint32_t grid;
+  const MapMode mode = plan(plan_options(), q, x, scale, &args, &grid);
+  const int kernel = place_of(kList, [&](const MapVariant& v) { return v.dtype == x.dtype && v.mode == mode; });
+  return launch(op_static_quantize, kernel, grid, kMapBlock, &args, sizeof args, stream);
+}
+
 }  // namespace hipops
 
 hipops_status hipops_static_quantize(const hipops_tensor* q, const hipops_tensor* x, const hipops_tensor* scale, void* stream) {
   using namespace hipops;
   if (hipops_status status = check(q, x, scale)) return status;
-  if (is_empty(*x)) return HIPOPS_SUCCESS;
-
-  StaticQuantizeArgs args{};
-  args.to = eight_bits(q->dtype);
-  args.format = kFloat8Formats[static_cast<int>(args.to)];
-  uint32_t grid;
-  const MapMode mode = plan(plan_options(), q, x, scale, &args, &grid);
-  const int kernel = place_of(kList, [&](const MapVariant& v) { return v.dtype == x->dtype && v.mode == mode; });
-  return launch(op_static_quantize, kernel, grid, kMapBlock, &args, sizeof args, stream);
+  return is_empty(*x) ? HIPOPS_SUCCESS : launch_static_quantize(*q, *x, *scale, stream);
 }

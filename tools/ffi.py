@@ -32,7 +32,7 @@ class Header:
             body = re.search(rf"typedef enum {enum} {{(.*?)}}", plain, re.S).group(1)
             self.constants += [(enum, name, value) for name, value in re.findall(r"(HIPOPS_\w+) = (\w+)", body)
                                if not name.endswith("_INT32")]
-        self.numbers = re.findall(r"^#define (HIPOPS_(?:VERSION_\w+|MAX_RANK)) (\d+)", plain, re.M)
+        self.numbers = re.findall(r"^#define (HIPOPS_(?:VERSION_\w+|MAX_RANK|WHOLE_TENSOR)) \(?(-?\d+)", plain, re.M)
         self.flags = re.findall(r"^#define (HIPOPS_\w+) (\d+)u", plain, re.M)
         self.functions = []  # (result, name, [(type, name)])
         for result, name, arguments in re.findall(r"^HIPOPS_API (.*?[ *])(hipops_\w+)\((.*?)\);", plain, re.M | re.S):
@@ -63,7 +63,8 @@ def python(header):
              "from ctypes import POINTER, Structure, c_char_p, c_double, c_int32, c_int64, c_uint32, c_void_p",
              "from typing import Any", ""]
     version = ".".join(numbers[f"HIPOPS_VERSION_{part}"] for part in ("MAJOR", "MINOR", "PATCH"))
-    lines += [f'VERSION = "{version}"', f"MAX_RANK = {numbers['HIPOPS_MAX_RANK']}"]
+    lines += [f'VERSION = "{version}"', f"MAX_RANK = {numbers['HIPOPS_MAX_RANK']}",
+              f"WHOLE_TENSOR = {numbers['HIPOPS_WHOLE_TENSOR']}"]
     lines += [f"{name[len('HIPOPS_'):]} = {value}" for name, value in header.flags]
     for enum in ENUMS:
         prefix = PREFIXES.get(enum, "HIPOPS_")

@@ -14,8 +14,7 @@ hipops_status check_quantized(const Argument& q, const Argument& x) {
   if (dtype != HIPOPS_I8 && (dtype < HIPOPS_F8_E4M3FN || dtype > HIPOPS_F8_E5M2FNUZ))
     return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: q.dtype is %s, expected f8_e4m3fn, f8_e4m3fnuz, f8_e5m2, f8_e5m2fnuz or i8",
                 q.op, dtype_name(dtype));
-  if (hipops_status status = check_same_shape(q, x)) return status;
-  return check_overlap(q, x, false);
+  return check_same_shape(q, x);
 }
 
 EightBits eight_bits(hipops_dtype dtype) {

@@ -292,4 +292,15 @@ ReducePlan plan_reduce(const PlanOptions& options, const ReduceProblem& p, const
   return plan;
 }
 
+hipops_status launch_reduce(const ReducePlan& plan, const DeviceFacts& device, void* stream) {
+  const ReduceLaunch& first = plan.first;
+  if (hipops_status status = launch(op_reduce, device, first.kernel, {first.grid, first.block}, &first.args,
+                                    sizeof first.args, stream))
+    return status;
+  if (plan.merge.grid == 0) return HIPOPS_SUCCESS;
+  LaunchShape shape{plan.merge.grid, plan.merge.block};
+  shape.begins_early = true;
+  return launch(op_reduce, device, plan.merge.kernel, shape, &plan.merge.args, sizeof plan.merge.args, stream);
+}
+
 }  // namespace hipops

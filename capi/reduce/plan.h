@@ -40,4 +40,8 @@ int64_t reduce_workspace_bytes(const ReduceProblem& problem);
 ReducePlan plan_reduce(const PlanOptions& options, const ReduceProblem& problem, const DeviceNumbers& device,
                        void* workspace);
 
+extern Op op_reduce;  // has the kernels
+
+hipops_status launch_reduce(const ReducePlan& plan, const DeviceFacts& device, void* stream);
+
 }  // namespace hipops

@@ -240,8 +240,9 @@ hipops_status load(Op& op) {
   int ordinal = 0;
   if (hipops_status status = runtime(&in_use)) return status;
   if (hipops_status status = current_device(*in_use, &ordinal)) return status;
-  for (Op* next = &op; next; next = next->also)
-    if (hipops_status status = functions_on(*in_use, *next, ordinal, &functions)) return status;
+  if (hipops_status status = functions_on(*in_use, op, ordinal, &functions)) return status;
+  for (Op* const* also = op.also; also && *also; ++also)
+    if (hipops_status status = functions_on(*in_use, **also, ordinal, &functions)) return status;
   return HIPOPS_SUCCESS;
 }
 

@@ -66,7 +66,7 @@ struct Op {
   // Most shared memory that launches bring to a kernel: without a cluster (block 0), or in clusters of blocks of
   // `block` work-items (0: it has no such launches). Null: launches of this op bring none.
   int64_t (*most_shared)(int kernel, uint32_t block) = nullptr;
-  Op* also = nullptr;  // another op whose kernels its calls launch
+  Op* const* also = nullptr;  // other ops whose kernels its calls launch, then null
   const FamilyData* family = nullptr;
   // Loaded functions by device: null until the op is loaded, then an array of kernel_count that is never freed.
   std::atomic<void* const*> functions[kMaxDevices] = {};

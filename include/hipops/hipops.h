@@ -548,17 +548,32 @@ HIPOPS_API hipops_status hipops_static_quantize(const hipops_tensor* q, const hi
 #define HIPOPS_FNUZ_240 128u /* f8_e4m3fnuz: max|x| is scaled to 240, its largest number, and not to 224. Other types ignore
                                * it */
 
-/* scale = max|x| / most of each row, or of each `group` neighbouring columns of a row (0: the row), and q = x / scale. `most`
- * is 448 for f8_e4m3fn, 224 for f8_e4m3fnuz (as in vLLM), 57344 for f8_e5m2 and f8_e5m2fnuz, and 127 for i8. scale_ub is NULL
- * or one number in f32, which bounds max|x|. A scale is 1 / (512 * most) or more, in i8 2^-23 or more, so that a row of zeros
- * has a scale. A NaN in a row makes its scale, and all of its q, NaN. An infinity without a bound makes the scale infinite.
+/* A group of dynamic_quantize: one scale for all elements. */
+#define HIPOPS_WHOLE_TENSOR (-1)
+
+/* scale = max|x| / most of each row (`group` 0), of each `group` neighbouring columns of a row, or of all of x (`group`
+ * HIPOPS_WHOLE_TENSOR), and q = x / scale. `most` is 448 for f8_e4m3fn, 224 for f8_e4m3fnuz (as in vLLM), 57344 for f8_e5m2 and
+ * f8_e5m2fnuz, and 127 for i8. scale_ub is NULL or one number in f32, which bounds max|x|. A scale is 1 / (512 * most) or more,
+ * in i8 2^-23 or more, so that a row of zeros has a scale. A NaN makes its scale, and all q of that scale, NaN. An infinity
+ * without a bound makes the scale infinite.
  *
  * `group` divides the last size of x. scale is f32, of any strides: for rows of x's shape without the last dimension, or
- * with 1 there; for groups of x's shape with the number of groups as the last size. x has rank 1 to 8, with groups to 7. For
- * rows the last size of x must not be 0. The bits are the same on every device, and for any number of rows. `flags` is 0 or
- * any combination of HIPOPS_FNUZ_240 and HIPOPS_BATCH_INVARIANT, which has no effect here. */
+ * with 1 there; for groups of x's shape with the number of groups as the last size; for all of x one number in a tensor of any
+ * rank. x has rank 1 to 8, with groups to 7, and for one scale 0 to 8. For rows the last size of x must not be 0, and for one
+ * scale no size. The bits are the same on every device, and for any number of rows. `flags` is 0 or any combination of
+ * HIPOPS_FNUZ_240 and HIPOPS_BATCH_INVARIANT, which has no effect here.
+ *
+ * workspace: device memory of at least hipops_dynamic_quantize_workspace_bytes, 256-byte aligned, or NULL. Without it one block
+ * reads all of x for one scale. Rows and groups need none. */
 HIPOPS_API hipops_status hipops_dynamic_quantize(const hipops_tensor* q, const hipops_tensor* scale, const hipops_tensor* x,
-                                                 const hipops_tensor* scale_ub, int64_t group, uint32_t flags, void* stream);
+                                                 const hipops_tensor* scale_ub, int64_t group, uint32_t flags,
+                                                 void* workspace, int64_t workspace_bytes, void* stream);
+
+/* Sets *bytes to the most bytes of workspace that hipops_dynamic_quantize needs for these tensors, at any address. Makes the
+ * same checks, but does not read the tensors' data. */
+HIPOPS_API hipops_status hipops_dynamic_quantize_workspace_bytes(const hipops_tensor* q, const hipops_tensor* scale,
+                                                                 const hipops_tensor* x, const hipops_tensor* scale_ub,
+                                                                 int64_t group, uint32_t flags, int64_t* bytes);
 
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 

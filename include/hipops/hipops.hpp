@@ -299,10 +299,25 @@ HIPOPS_CALL reduce_workspace(const tensor& y, const const_tensor& x, hipops_redu
 HIPOPS_CALL static_quantize(const tensor& q, const const_tensor& x, const const_tensor& scale, void* stream = nullptr) {
   return check(hipops_static_quantize(&q, &x, &scale, stream));
 }
+// group: HIPOPS_WHOLE_TENSOR for one scale, which the workspace is for.
 HIPOPS_CALL dynamic_quantize(const tensor& q, const tensor& scale, const const_tensor& x, const const_tensor* scale_ub = nullptr,
-                             int64_t group = 0, uint32_t flags = 0, void* stream = nullptr) {
-  return check(hipops_dynamic_quantize(&q, &scale, &x, scale_ub, group, flags, stream));
+                             int64_t group = 0, uint32_t flags = 0, workspace w = {}, void* stream = nullptr) {
+  return check(hipops_dynamic_quantize(&q, &scale, &x, scale_ub, group, flags, w.data, w.bytes, stream));
 }
+#if defined(HIPOPS_RETURNS_STATUS)
+HIPOPS_CALL dynamic_quantize_workspace(const tensor& q, const tensor& scale, const const_tensor& x, const const_tensor* scale_ub,
+                                       int64_t group, uint32_t flags, int64_t* bytes) {
+  return check(hipops_dynamic_quantize_workspace_bytes(&q, &scale, &x, scale_ub, group, flags, bytes));
+}
+#else
+[[nodiscard]] inline int64_t dynamic_quantize_workspace(const tensor& q, const tensor& scale, const const_tensor& x,
+                                                        const const_tensor* scale_ub = nullptr,
+                                                        int64_t group = HIPOPS_WHOLE_TENSOR, uint32_t flags = 0) {
+  int64_t bytes = 0;
+  check(hipops_dynamic_quantize_workspace_bytes(&q, &scale, &x, scale_ub, group, flags, &bytes));
+  return bytes;
+}
+#endif
 // The gradients of rms_norm. The workspace is for dw.
 HIPOPS_CALL rms_norm_backward(const tensor& dx, const optional_output& dw, const const_tensor& dy, const const_tensor& x,
                               const optional_tensor& weight, const optional_tensor& rstd, double eps, uint32_t flags = 0,

@@ -23,7 +23,7 @@ void reference(Case* test) {
   const Operand x = input_of(*test, "x");
   const hipops_dtype q = output_of(test, "q").layout.dtype;
   const auto given = static_cast<int64_t>(test->params.at("group"));
-  const int64_t group = given != 0 ? given : x.tensor.layout.columns();
+  const int64_t group = given > 0 ? given : given == 0 ? x.tensor.layout.columns() : x.tensor.layout.elements;
   test->tolerance_ulps = 0;
   float bound = 0;
   if (find_input(*test, "scale_ub")) bound = static_cast<float>(input_of(*test, "scale_ub").value(0));
@@ -44,17 +44,19 @@ void reference(Case* test) {
 void random_dynamic_quantize(RandomCase& m) {
   m.budget.elements /= 8;  // a short row has a block of its own, which the CPU executes slowly
   Shape shape = random_rows(m);
+  const int64_t groups = m.choices.pick<int64_t>({0, 0, 1, 2, 3, 5, HIPOPS_WHOLE_TENSOR});
   if (shape.size() == HIPOPS_MAX_RANK) shape.erase(shape.begin());
-  if (shape.back() == 0) shape = {3, 7};  // other sizes may be large next to a 0
-  const int64_t groups = m.choices.pick<int64_t>({0, 0, 1, 2, 3, 5});
-  if (groups != 0) shape.back() = (shape.back() - 1) / groups * groups + groups;
+  if (groups < 0 ? std::count(shape.begin(), shape.end(), 0) != 0 : shape.back() == 0)
+    shape = {3, 7};  // other sizes may be large next to a 0
+  if (groups > 0) shape.back() = (shape.back() - 1) / groups * groups + groups;
   m.choices.one_in(3) ? m.add_bits("x", shape) : m.add_numbers("x", shape);
   m.pick_params();
-  m.test.params["group"] = groups == 0 ? 0 : static_cast<double>(shape.back() / groups);
+  m.test.params["group"] = static_cast<double>(groups > 0 ? shape.back() / groups : groups);
   const hipops_dtype q = m.choices.pick(kQuantised);
   m.add_output("q", random_layout(m.choices, q, shape, Use::kOutput));
   Shape scales = shape;
-  scales.back() = std::max<int64_t>(groups, 1);
+  if (groups < 0) scales.assign(m.choices.below(3), 1);
+  else scales.back() = std::max<int64_t>(groups, 1);
   if (groups == 0 && scales.size() > 1 && m.choices.one_in(2)) scales.pop_back();
   m.add_output("scale", random_layout(m.choices, HIPOPS_F32, scales, Use::kOutput));
   if (!m.choices.one_in(3)) return;
@@ -67,18 +69,24 @@ struct QuantisedRows {
   const char* name;
   hipops_dtype dtype, q;
   int64_t rows, cols, pitch, group;
+
+  bool is_whole() const { return group == HIPOPS_WHOLE_TENSOR; }
 };
 
 // Each group has the pattern's elements from one of few places on, so that a table has all scales.
 void run(large::Stage& stage, const QuantisedRows& c) {
-  const int64_t group = c.group != 0 ? c.group : c.cols;
+  const int64_t group = c.group > 0 ? c.group : c.is_whole() ? c.rows * c.cols : c.cols;
   const large::Pattern values = large::random_floats(c.dtype, 1, 8, 0, 1021);
   large::Memory& from = stage.memory("x", values, c.rows * c.pitch);
-  large::Memory& scales = stage.unwritten_memory("scale", HIPOPS_F32, c.rows * (c.cols / group));
+  const std::vector<int64_t> of_scale = {c.is_whole() ? 1 : c.rows, c.is_whole() ? 1 : c.cols / group};
+  large::Memory& scales = stage.unwritten_memory("scale", HIPOPS_F32, of_scale[0] * of_scale[1]);
   large::Memory& q = stage.unwritten_memory("q", c.q, c.rows * c.cols);
   const hipops_tensor x = from.view({c.rows, c.cols}, {c.pitch, 1}), to = q.view({c.rows, c.cols});
-  const hipops_tensor scale = scales.view({c.rows, c.cols / group});
-  stage.called([&] { return hipops_dynamic_quantize(&to, &scale, &x, nullptr, c.group, 0, nullptr); });
+  const hipops_tensor scale = scales.view(of_scale);
+  int64_t bytes = 0;
+  const hipops_status status = hipops_dynamic_quantize_workspace_bytes(&to, &scale, &x, nullptr, c.group, 0, &bytes);
+  void* const workspace = c.is_whole() ? stage.workspace(status, bytes) : nullptr;
+  stage.called([&] { return hipops_dynamic_quantize(&to, &scale, &x, nullptr, c.group, 0, workspace, bytes, nullptr); });
   std::vector<float> of_start(static_cast<size_t>(values.period()));
   for (int64_t start = 0; start < values.period(); ++start) {
     float largest = 0;
@@ -87,7 +95,7 @@ void run(large::Stage& stage, const QuantisedRows& c) {
     of_start[static_cast<size_t>(start)] = scale_of(c.q, largest, nullptr, 0);
   }
   const auto scale_at = [=](int64_t place) { return of_start[static_cast<size_t>(place % values.period())]; };
-  const auto start_of = [=](int64_t row, int64_t in_row) { return row * c.pitch + in_row * group; };
+  const auto start_of = [=](int64_t row, int64_t in_row) { return c.is_whole() ? 0 : row * c.pitch + in_row * group; };
   stage.expect(scales, large::elements_are(scale, 0, scales.pattern(), [=](const int64_t* index) {
                  return encode(HIPOPS_F32, scale_at(start_of(index[0], index[1])));
                }));
@@ -106,6 +114,7 @@ void add_large_cases(int64_t giant, std::vector<large::LargeCase>* cases) {
       {"short_rows", HIPOPS_F32, HIPOPS_I8, narrow, 128, 128, 0},
       {"odd_rows", HIPOPS_F16, HIPOPS_F8_E4M3FNUZ, odd, 201, 203, 0},
       {"one_row", HIPOPS_BF16, HIPOPS_F8_E5M2, 1, giant + 9, giant + 9, 0},
+      {"one_scale", HIPOPS_BF16, HIPOPS_F8_E4M3FN, rows, 4096, 4104, HIPOPS_WHOLE_TENSOR},
   };
   for (const QuantisedRows& c : all)
     cases->push_back({"dynamic_quantize", c.dtype, large::large_name(c.name, c.dtype), {c.rows, c.cols},
@@ -118,9 +127,15 @@ OpEntry describe_dynamic_quantize() {
   OpEntry op = {"dynamic_quantize", {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16}, {{"q", Role::kQuantised}, scalar_of_rows("scale")}, {kX}};
   op.outputs.back().optional = false;
   op.inputs.push_back({"scale_ub", Role::kScalar, true, [](const Shape&, const Shape&, size_t) { return Shape{}; }});
-  op.params = {{"group", true, false}, {"flags", true, false, {0, HIPOPS_FNUZ_240, HIPOPS_BATCH_INVARIANT}}};
+  op.params = {{"group", true, false},
+               {"flags", true, false, {0, HIPOPS_FNUZ_240, HIPOPS_BATCH_INVARIANT}},
+               {kWorkspaceParam, true, false, {1, 0}}};
   op.bind = [](const Arguments& a) {
-    return bound(hipops_dynamic_quantize, a["q"], a["scale"], a["x"], a["scale_ub"], a.integer("group"), a.flags(), a.stream());
+    return bound(hipops_dynamic_quantize, a["q"], a["scale"], a["x"], a["scale_ub"], a.integer("group"), a.flags(), a.workspace(),
+                 a.workspace_bytes(), a.stream());
+  };
+  op.workspace_bytes = [](const Arguments& a, int64_t* bytes) {
+    return hipops_dynamic_quantize_workspace_bytes(a["q"], a["scale"], a["x"], a["scale_ub"], a.integer("group"), a.flags(), bytes);
   };
   op.random_case = random_dynamic_quantize;
   op.reference = reference;

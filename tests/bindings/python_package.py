@@ -189,6 +189,9 @@ expect(ValueError, ["dtype is uint8, expected one of: float8_e4m3fn"], lambda: h
 q, scale = hipops.dynamic_quantize(x, "int8")
 expect_close("scales", scale, np.abs(x).max(1, keepdims=True) / np.float32(127), 0)
 expect_close("dynamic_quantize", q, np.rint(x / scale), 0)
+q, scale = hipops.dynamic_quantize(x, "int8", -1)
+expect_close("scale of a tensor", scale, np.abs(x).max() / np.float32(127), 0)
+expect_close("dynamic_quantize of a tensor", q, np.rint(x / scale), 0)
 expect_close("scales of groups", hipops.dynamic_quantize(x, np.int8, 20)[1], np.abs(x).reshape(6, 4, 20).max(2) / np.float32(127), 0)
 for dims, axes in ((None, None), (-1, 1), ((0,), 0), ((1, 0), (0, 1))):
     expect_close("reduce sum", hipops.reduce(x, "sum", dims), x.sum(axes), 1e-4)

@@ -77,7 +77,7 @@ cases = {
     "upsample_nearest1d": [(normal(1, 2, 7), 14)],
     "upsample_nearest2d": [(normal(1, 2, 7, 5), [14, 9]), (normal(1, 2, 4, 4), [8, 8], 2.0, 2.0, "exact")],
     "static_quantize": [(x, weight[:1], torch.float8_e4m3fn), (x.t(), weight[:6], torch.int8)],
-    "dynamic_quantize": [(x, torch.float8_e4m3fn), (x.bfloat16(), torch.int8, 16, weight[:1])],
+    "dynamic_quantize": [(x, torch.float8_e4m3fn), (x.bfloat16(), torch.int8, 16, weight[:1]), (x.t(), torch.int8, -1)],
     "strided_copy": [(x.t(),)],
 }
 for name, calls in cases.items():
@@ -121,6 +121,10 @@ for eight in eights:
         rows, most = x.view(6, -1, group), {torch.float8_e4m3fn: 448, torch.float8_e4m3fnuz: 224}.get(eight, 57344)
         expect_close(f"scales of {eight}", scale, rows.abs().amax(-1) / most, 0)
         expect_close(f"dynamic_quantize {eight}", q.float(), (rows / scale[:, :, None]).to(eight).view(6, 80).float(), 0)
+large = normal(300, 401)
+q, scale = ops.dynamic_quantize(large, torch.float8_e4m3fn, -1)
+expect_close("scale of a tensor", scale, large.abs().amax() / 448, 0)
+expect_close("dynamic_quantize of a tensor", q.float(), (large / scale).to(torch.float8_e4m3fn).float(), 0)
 expect_close("scales of int8 with a bound", ops.dynamic_quantize(x.t(), torch.int8, 0, weight.new_tensor(0.5))[1],
              torch.full((80, 1), 0.5, device=device).minimum(x.t().abs().amax(-1, True)) / 127, 0)
 expect_close("static_quantize int8", ops.static_quantize(x.t(), weight.new_tensor(0.02), torch.int8).float(),
@@ -229,6 +233,7 @@ mistakes = [
     ("static_quantize", (x, x, torch.uint8), "static_quantize: dtype is uint8, expected one of: float8_e4m3fn, float8_e4m3fnuz"),
     ("static_quantize", (x, x.half(), torch.int8), "static_quantize: scale.dtype is f16, expected f32"),
     ("dynamic_quantize", (x, torch.int8, 7), "dynamic_quantize: group is 7, expected 0 or a divisor of 80 (x.shape[1])"),
+    ("dynamic_quantize", (x, torch.int8, -2), "dynamic_quantize: group is -2, expected 0 or more, or HIPOPS_WHOLE_TENSOR (-1)"),
     ("dynamic_quantize", (x, torch.int8, 0, weight), "dynamic_quantize: scale_ub has 80 elements, expected 1"),
     ("activation", (x.double(), "silu"), "activation: x.dtype is f64, expected f32, f16 or bf16"),
     ("rope", (q[0], cos, cos), "rope: x.rank is 3, expected 4"),

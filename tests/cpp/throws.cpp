@@ -68,6 +68,10 @@ void all_ops() {
   float scales[2];
   hipops::dynamic_quantize(tensor(codes, HIPOPS_I8, {2, 4}), tensor(scales, {2}), in);
   expect(codes[7] == 127 && scales[1] == 8.0f / 127, "dynamic_quantize");
+  const tensor whole(codes, HIPOPS_I8, {2, 4}), one_scale(scales, {});
+  expect(hipops::dynamic_quantize_workspace(whole, one_scale, in) == 0, "dynamic_quantize_workspace");
+  hipops::dynamic_quantize(whole, one_scale, in, nullptr, HIPOPS_WHOLE_TENSOR);
+  expect(codes[3] == 64 && codes[7] == 127 && scales[0] == 8.0f / 127, "dynamic_quantize of a whole tensor");
   hipops_tensor plain = in;
   hipops::softmax(out, plain);
   expect(std::fabs(y[0] + y[1] + y[2] + y[3] - 1) < 1e-6, "softmax");

@@ -79,10 +79,11 @@ double dims_of(const Workload& work) {
   return dims;
 }
 
-// A number for each row, or for each group of columns.
+// A number for each row, for each group of columns, or for the tensor.
 std::vector<int64_t> scales_of(const Workload& work) {
   std::vector<int64_t> shape = input_shape(work);
   const auto group = work.params.find("group");
+  if (group != work.params.end() && group->second == HIPOPS_WHOLE_TENSOR) return {};
   shape.back() = group == work.params.end() ? 1 : shape.back() / static_cast<int64_t>(group->second);
   return shape;
 }

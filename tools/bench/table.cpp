@@ -76,6 +76,8 @@ std::vector<Workload> table() {
   rows.insert(rows.end(), std::begin(others), std::end(others));
   rows.push_back(row("dynamic_quantize/bf16/16384x4096/group_128", "dynamic_quantize", HIPOPS_BF16, "16384x4096"));
   rows.back().params = {{"group", 128}};
+  rows.push_back(row("dynamic_quantize/bf16/16384x4096/tensor", "dynamic_quantize", HIPOPS_BF16, "16384x4096"));
+  rows.back().params = {{"group", HIPOPS_WHOLE_TENSOR}};
   for (const char* shape : {"1x151936->1x1", "8192x8192->8192x1"}) {
     rows.push_back(row((std::string("reduce_argmax/bf16/") + shape).c_str(), "reduce", HIPOPS_BF16, shape));
     rows.back().params = {{"reduction", HIPOPS_REDUCE_ARGMAX}};

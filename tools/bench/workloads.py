@@ -144,18 +144,25 @@ def quantized(dtype, rows, cols, eight):
 
 
 def dynamically_quantized(dtype, rows, cols, eight, group=0):
-    x, columns = random(rows, cols, dtype=dtype), group or cols
-    q, scale = torch.empty(rows, cols, device="cuda", dtype=eight), torch.empty(rows, cols // columns, device="cuda")
+    """group -1: one scale. Then x is read twice."""
+    x, columns = random(rows, cols, dtype=dtype), rows * cols if group == -1 else group or cols
+    q, scale = torch.empty(rows, cols, device="cuda", dtype=eight), torch.empty(rows * cols // columns, device="cuda")
+    if group != -1:
+        scale = scale.view(rows, cols // columns)
     most = torch.finfo(eight).max
 
     def peer(x):
-        groups = x.view(rows, cols // columns, columns).float()
+        groups = x.view(-1, columns).float() if group == -1 else x.view(rows, cols // columns, columns).float()
         scale = (groups.abs().amax(-1, keepdim=True) / most).clamp(min=1 / (512 * most))
         return (groups / scale).to(eight).view(rows, cols), scale.squeeze(-1)
 
-    name = f"dynamic_quantize/{NAMES[dtype]}/{rows}x{cols}/{str(eight)[6:]}" + (f"/group_{group}" if group else "")
-    return Workload(name, "dynamic_quantize", x.numel() * (x.element_size() + 1) + 4 * scale.numel(),
-                    lambda lib: lib.bind("dynamic_quantize", q, scale, x, None, group, 0), peer, (x,), 0.94)
+    def call(lib):
+        space, n = lib.workspace("dynamic_quantize", q, scale, x, None, group, 0)
+        return lib.bind("dynamic_quantize", q, scale, x, None, group, 0, space, n)
+
+    name = f"dynamic_quantize/{NAMES[dtype]}/{rows}x{cols}/{str(eight)[6:]}" + {0: "", -1: "/tensor"}.get(group, f"/group_{group}")
+    return Workload(name, "dynamic_quantize", x.numel() * (x.element_size() * (2 if group == -1 else 1) + 1) + 4 * scale.numel(),
+                    call, peer, (x,), 0.94)
 
 
 def activation(dtype, rows, cols, kind="silu"):
@@ -333,6 +340,7 @@ def table():
                                 (BF16, 16384, 4099, torch.float8_e5m2), (F32, 16384, 4096, torch.float8_e4m3fn))]
     rows += [(f"dynamic_quantize/{NAMES[t]}/{r}x{c}/{g}", lambda t=t, r=r, c=c, g=g: dynamically_quantized(t, r, c, torch.float8_e4m3fn, g))
              for t, r, c, g in ((BF16, 1, 4096, 0), (BF16, 32, 8192, 0), (BF16, 16384, 4096, 0), (BF16, 16384, 4096, 128),
+                                (BF16, 16384, 4096, -1), (BF16, 32, 8192, -1),
                                 (BF16, 32, 8192, 128), (BF16, 4096, 16384, 0), (F32, 16384, 4096, 0), (BF16, 16384, 4099, 0))]
     rows += [(f"{op}/bf16/4x32x4096x128", lambda op=op: rope(op, 4, 32, 4096, 128)) for op in ("rope", "rope_i")]
     rows += [("rope_thd/bf16/4x4096x32x128", lambda: rope("rope_thd", 4, 4096, 32, 128)),

@@ -69,6 +69,12 @@ if("scatter_add" IN_LIST HIPOPS_OPS AND NOT "index_add" IN_LIST HIPOPS_OPS)
   list(APPEND HIPOPS_OPS index_add)  # scatter_add launches its kernels for whole rows
   message(STATUS "hipops: index_add, too, whose kernels scatter_add launches")
 endif()
+foreach(op reduce static_quantize)
+  if("dynamic_quantize" IN_LIST HIPOPS_OPS AND NOT op IN_LIST HIPOPS_OPS)
+    list(APPEND HIPOPS_OPS ${op})  # dynamic_quantize launches its kernels for whole tensors
+    message(STATUS "hipops: ${op}, too, whose kernels dynamic_quantize launches")
+  endif()
+endforeach()
 set(hipops_left_out ${HIPOPS_ALL_OPS})
 list(REMOVE_ITEM hipops_left_out ${HIPOPS_OPS})
 if(hipops_left_out)

@@ -8,6 +8,7 @@ from typing import Any
 
 VERSION = "0.2.0"
 MAX_RANK = 8
+WHOLE_TENSOR = -1
 BATCH_INVARIANT = 16
 ROUND_SUM = 2
 WEIGHT_PLUS_ONE = 4
@@ -145,7 +146,8 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_activation": (c_int32, {"y": TensorPointer, "x": TensorPointer, "kind": c_int32, "alpha": c_double, "stream": Memory}),
     "hipops_activation_and_mul": (c_int32, {"y": TensorPointer, "x": TensorPointer, "up": TensorPointer, "kind": c_int32, "limit": c_double, "alpha": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_static_quantize": (c_int32, {"q": TensorPointer, "x": TensorPointer, "scale": TensorPointer, "stream": Memory}),
-    "hipops_dynamic_quantize": (c_int32, {"q": TensorPointer, "scale": TensorPointer, "x": TensorPointer, "scale_ub": TensorPointer, "group": c_int64, "flags": c_uint32, "stream": Memory}),
+    "hipops_dynamic_quantize": (c_int32, {"q": TensorPointer, "scale": TensorPointer, "x": TensorPointer, "scale_ub": TensorPointer, "group": c_int64, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
+    "hipops_dynamic_quantize_workspace_bytes": (c_int32, {"q": TensorPointer, "scale": TensorPointer, "x": TensorPointer, "scale_ub": TensorPointer, "group": c_int64, "flags": c_uint32, "bytes": POINTER(c_int64)}),
     "hipops_version": (c_char_p, {}),
     "hipops_version_number": (c_int32, {}),
     "hipops_build_info": (c_char_p, {}),

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from . import _arrays, _streams
 from ._abi import (BATCH_INVARIANT, DETERMINISTIC, FNUZ_240, FUNCTIONS, MASKED_ROW_ZERO, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_PLUS_ONE,
-                   WEIGHT_PLUS_ONE, ActivationKind, Backend, Dtype, Nearest, Reduction, TensorPointer)
+                   WEIGHT_PLUS_ONE, WHOLE_TENSOR, ActivationKind, Backend, Dtype, Nearest, Reduction, TensorPointer)
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
 __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_",
@@ -552,17 +552,27 @@ def static_quantize(x: Any, scale: Any, dtype: Any = "float8_e4m3fn", *, out: An
 
 
 def dynamic_quantize(x: Any, dtype: Any = "float8_e4m3fn", group: int = 0, scale_ub: Any = None, fnuz_240: bool = False,
-                     batch_invariant: bool = False, *, out: Any = None, scale: Any = None, stream: Any = None) -> tuple[Any, Any]:
-    """x / scale, rounded to int8 or an 8-bit float, and the scale of each row, or of each `group` columns of it: max(abs(x)) divided by
-    448, 224 (float8_e4m3fnuz; fnuz_240: 240), 57344 or 127. `scale` is memory for the scales, of float32, with the last size 1 or the
-    number of groups. batch_invariant has no effect: the bits of a row never depend on the number of rows."""
+                     batch_invariant: bool = False, *, out: Any = None, scale: Any = None, workspace: Any = None,
+                     stream: Any = None) -> tuple[Any, Any]:
+    """x / scale, rounded to int8 or an 8-bit float, and the scale of each row, of each `group` columns of it, or with group -1 of x:
+    max(abs(x)) divided by 448, 224 (float8_e4m3fnuz; fnuz_240: 240), 57344 or 127. `scale` is memory for the scales, of float32, with
+    the last size 1 or the number of groups, or for one number. batch_invariant has no effect: the bits of a row never depend on the
+    number of rows."""
     q = _quantized("dynamic_quantize", out, x, dtype)
     shape = _shape("dynamic_quantize", "x", x)
     of_group = int(_number("dynamic_quantize", "group", ctypes.c_int64, group).value)
-    scales = (*shape[:-1], shape[-1] // of_group if of_group > 0 else 1) if shape else ()
+    is_whole = of_group == WHOLE_TENSOR
+    scales = () if is_whole or not shape else (*shape[:-1], shape[-1] // of_group if of_group > 0 else 1)
     scale = _result("dynamic_quantize", scale, x, scales, "float32")
-    _call("dynamic_quantize", x, stream, q=q, scale=scale, x=x, scale_ub=scale_ub, group=of_group,
-          flags=_flags("dynamic_quantize", fnuz_240=fnuz_240, batch_invariant=batch_invariant))
+    arguments = {"q": q, "scale": scale, "x": x, "scale_ub": scale_ub, "group": of_group,
+                 "flags": _flags("dynamic_quantize", fnuz_240=fnuz_240, batch_invariant=batch_invariant)}
+    if workspace is None and is_whole:
+        size = ctypes.c_int64()
+        _call("dynamic_quantize_workspace_bytes", x, stream, bytes=size, **arguments)
+        if isinstance(x, Plan):
+            return q, scale
+        workspace = _arrays.workspace(x, size.value) if size.value else None
+    _call("dynamic_quantize", x, stream, workspace=workspace, **arguments)
     return q, scale
 
 

@@ -80,14 +80,17 @@ struct PlainKind {
   static HIPOPS_METHOD Lane over_row(const Lane& lane, F& f) { return f(lane, Kind()); }
 };
 
-// The greatest number. A NaN is greater than all.
+HIPOPS_FN float magnitude_of(float v) { return fabsf(v); }
+HIPOPS_FN double magnitude_of(double v) { return fabs(v); }
+
+// The greatest number. A NaN is greater than all. A scale needs the greatest magnitude.
 template <class C>
 struct GreatestOf : PlainKind<GreatestOf<C>, C> {
   static constexpr bool kHasRounds = false;
   using Number = C;
   HIPOPS_METHOD C operator()(C a, C b) const { return b > a || b != b ? b : a; }
   template <class T> static HIPOPS_METHOD T identity() { return -T(INFINITY); }
-  static HIPOPS_METHOD C absent(const ReduceArgs& a) { return -C(INFINITY) * C(a.sign); }
+  static HIPOPS_METHOD C absent(const ReduceArgs& a) { return a.sign == 0 ? C(0) : -C(INFINITY) * C(a.sign); }
   // One instruction for a number, and one for two comparisons with NaN.
   template <int N, class Op, class F>
   static HIPOPS_METHOD C reduce_by(Op op, const F& f) {
@@ -105,9 +108,16 @@ struct GreatestOf : PlainKind<GreatestOf<C>, C> {
     static_assert(N == 1 || N % 2 == 0, "pairs");
     if (a.sign > 0) return reduce_by<N>(Maximum(), f);  // a uniform branch
     f.convert_again(uint32_t(a.units >> 63));           // a 0 that no compiler knows
+    if (a.sign == 0) return reduce_by<N>(Maximum(), [&](int i) { return magnitude_of(f(i)); });
+    f.convert_again(uint32_t(a.units >> 63));
     return -reduce_by<N>(Minimum(), f);
   }
-  static HIPOPS_METHOD C finish(const ReduceArgs& a, C greatest) { return greatest * C(a.sign); }
+  static HIPOPS_METHOD C finish(const ReduceArgs& a, C greatest) {
+    if (a.sign != 0) return greatest * C(a.sign);
+    if (a.most_magnitude != nullptr && greatest > C(*a.most_magnitude)) greatest = C(*a.most_magnitude);
+    const C scale = greatest / C(a.count);
+    return scale < C(a.least_scale) ? C(a.least_scale) : scale;
+  }
 };
 
 HIPOPS_FN float exponential_of(float v) { return exp2_fast(v * 1.44269504f); }

@@ -31,7 +31,9 @@ struct ReduceArgs {
   ReduceKind kind;
   ReduceOutput output;
   double count;           // a sum is divided by it: 1, or of a mean the number of reduced elements
-  double sign;            // -1: the least element is computed as the greatest of -x
+  double sign;            // -1: the least element is computed as the greatest of -x. 0: the result is a scale
+  const float* most_magnitude;  // a scale is the greatest |x|, at most this number (null: no bound), divided by `count`
+  double least_scale;           // and at least this
   int64_t y_step;         // `columns`: between the results of a vector
   int64_t units, step;    // of the blocks' loops; the units that all blocks have in a round
   int64_t result_step, part_step;

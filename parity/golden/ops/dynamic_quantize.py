@@ -1,4 +1,4 @@
-"""scale = max|x| / most of each row, or of each group of its columns, and q = x / scale, rounded to an 8-bit type."""
+"""scale = max|x| / most of each row, of each group of its columns, or of x, and q = x / scale, rounded to an 8-bit type."""
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from ops.movers import at, by, name_of
 from ops.quantised import DTYPES, Params, Q, drawn
 
 FNUZ_240 = 128
+WHOLE_TENSOR = -1
 MOST = {"f8_e4m3fn": 448.0, "f8_e4m3fnuz": 224.0, "f8_e5m2": 57344.0, "f8_e5m2fnuz": 57344.0, "i8": 127.0}
 
 
@@ -17,6 +18,8 @@ def constants(params):
 
 
 def groups_of(params, x):
+    if params["group"] == WHOLE_TENSOR:
+        return x.reshape(1, -1)
     group = params["group"] or x.shape[-1]
     return x.reshape(*x.shape[:-1], x.shape[-1] // group, group)
 
@@ -47,13 +50,14 @@ def torch_reference(torch, params, inputs):
     return {"q": q.reshape(inputs["x"].shape), "scale": scale.reshape(params.scales)}
 
 
-def case(name, kind, x, group=0, flags=0, bound=None, q=None, scale=None, keeps=True):
+def case(name, kind, x, group=0, flags=0, bound=None, q=None, scale=None, keeps=True, workspace=0):
     """keeps: the scale of rows has the last dimension, of size 1."""
-    params = Params(kind, group=group, flags=flags)
-    params.scales = x.shape[:-1] + ((x.shape[-1] // group,) if group else (1,) if keeps else ())
+    params = Params(kind, group=group, flags=flags, workspace=workspace)
+    is_whole = group == WHOLE_TENSOR
+    params.scales = (1,) * keeps if is_whole else x.shape[:-1] + ((x.shape[-1] // group,) if group else (1,) if keeps else ())
     inputs = {"x": x} if bound is None else {"x": x, "scale_ub": explicit("f32", np.float64(np.float32(bound)))}
     outputs = {"q": View(kind, x.shape, **(q or {})), "scale": View("f32", params.scales, **(scale or {}))}
-    name += (f"_group_{group}" if group else "") + ("_240" if flags else "") + ("_bound" if bound is not None else "")
+    name += ("_whole" if is_whole else f"_group_{group}" if group else "") + ("_workspace" if workspace else "") + ("_240" if flags else "") + ("_bound" if bound is not None else "")
     return Case("dynamic_quantize", f"{name}_{x.dtype}_to_{kind}", x.dtype, inputs, outputs, 0, params)
 
 
@@ -65,6 +69,10 @@ def smoke():
             yield case("smoke_2x24", kind, drawn(dtype, (2, 24)), bound=0.5)
         yield case("smoke_2x24", "f8_e4m3fnuz", drawn(dtype, (2, 24)), flags=FNUZ_240)
         yield case("smoke_2x24", Q[turn], drawn(dtype, (2, 24)), 12, FNUZ_240, 1.25)
+        for other, kind in enumerate(Q):
+            yield case("smoke_2x24", kind, drawn(dtype, (2, 24)), WHOLE_TENSOR, workspace=other % 2)
+        yield case("smoke_2x24", "f8_e4m3fnuz", drawn(dtype, (2, 24)), WHOLE_TENSOR, FNUZ_240, 0.5, keeps=False)
+        yield case("smoke_rank0", Q[turn], drawn(dtype, ()), WHOLE_TENSOR, keeps=False)
         for shape in rows.SMOKE_SHAPES:
             yield case(f"smoke_rank{len(shape)}", Q[(turn + len(shape)) % 5], drawn(dtype, shape), keeps=len(shape) % 2 == 0)
 
@@ -103,6 +111,12 @@ def adversarial():
             yield case("adversarial_rows", kind, x)
             if dtype == "f32":
                 yield case("adversarial_groups", kind, x, 6, bound=2.0)
+        for name, element in (("zero", 0.0), ("nan", nan), ("inf", inf), ("least", most.smallest), ("largest", -most.largest)):
+            for shape in ((3, 5), (2, 64)):
+                one = np.zeros(shape)
+                one[-1, -2] = element
+                yield case(f"adversarial_{name_of(shape)}_{name}", Q[turn], explicit(dtype, one), WHOLE_TENSOR, workspace=1)
+            yield case(f"adversarial_bounded_{name}", Q[turn + 1], explicit(dtype, one), WHOLE_TENSOR, bound=1.5)
         for bound in (0.0, inf, 1e-30, 3e38):
             yield case(f"adversarial_{bound:g}".replace("-", "minus_").replace("+", ""), Q[turn], x, bound=bound)
 
@@ -132,6 +146,7 @@ def layouts():
     for turn, (name, shape, group, x, q, scale) in enumerate(LAYOUTS):
         for other, dtype in enumerate(DTYPES):
             yield case("layout_" + name, Q[(turn + other) % 5], drawn(dtype, shape, **(x or {})), group, q=q, scale=scale)
+        yield case("layout_" + name, Q[turn % 5], drawn(DTYPES[turn % 3], shape, **(x or {})), WHOLE_TENSOR, q=q, workspace=turn % 2)
 
 
 def sizes():
@@ -143,6 +158,9 @@ def sizes():
                                            ((3, 16384), 0), ((70, 136), 8), ((1025, 12), 0), ((4, 8192), 0))):
         for other in range(2):
             yield case("size_" + name_of(shape), Q[(turn + 2 * other) % 5], uniform(DTYPES[(turn + other) % 3], shape, 500.0), group)
+    for turn, shape in enumerate(((1,), (7,), (16385,), (3, 40001), (600, 24), (2049, 3), (130, 8193), (20, 65536))):
+        for workspace in range(2):
+            yield case("size_" + name_of(shape), Q[turn % 5], uniform(DTYPES[turn % 3], shape, 500.0), WHOLE_TENSOR, workspace=workspace)
     yield case("size_0x4", "f8_e4m3fn", drawn("f32", (0, 4)))
     yield case("size_3x0", "f8_e4m3fn", drawn("f32", (3, 0)), 4)
 

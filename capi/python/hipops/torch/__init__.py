@@ -271,8 +271,8 @@ def _quantized(x: torch.Tensor, scale: torch.Tensor, dtype: torch.dtype) -> torc
 
 
 def _dynamically_quantized(x: torch.Tensor, dtype: torch.dtype, group: int = 0, *rest: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    groups = x.shape[-1] // group if group > 0 else 1
-    return _quantized(x, x, dtype), x.new_empty((*x.shape[:-1], groups), dtype=torch.float32)
+    scales = () if group == -1 else (*x.shape[:-1], x.shape[-1] // group if group > 0 else 1)
+    return _quantized(x, x, dtype), x.new_empty(scales, dtype=torch.float32)
 
 
 _INVARIANT = "bool batch_invariant=False"

@@ -132,6 +132,8 @@ pub const HIPOPS_VERSION_MINOR: i32 = 2;
 pub const HIPOPS_VERSION_PATCH: i32 = 0;
 /// `HIPOPS_MAX_RANK` of hipops.h.
 pub const HIPOPS_MAX_RANK: i32 = 8;
+/// `HIPOPS_WHOLE_TENSOR` of hipops.h.
+pub const HIPOPS_WHOLE_TENSOR: i32 = -1;
 /// A flag.
 pub const HIPOPS_BATCH_INVARIANT: u32 = 16;
 /// A flag.
@@ -221,7 +223,9 @@ api! {
     /// `hipops_static_quantize` of hipops.h.
     fn hipops_static_quantize(q: *const hipops_tensor, x: *const hipops_tensor, scale: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_dynamic_quantize` of hipops.h.
-    fn hipops_dynamic_quantize(q: *const hipops_tensor, scale: *const hipops_tensor, x: *const hipops_tensor, scale_ub: *const hipops_tensor, group: i64, flags: u32, stream: *mut c_void) -> hipops_status;
+    fn hipops_dynamic_quantize(q: *const hipops_tensor, scale: *const hipops_tensor, x: *const hipops_tensor, scale_ub: *const hipops_tensor, group: i64, flags: u32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_dynamic_quantize_workspace_bytes` of hipops.h.
+    fn hipops_dynamic_quantize_workspace_bytes(q: *const hipops_tensor, scale: *const hipops_tensor, x: *const hipops_tensor, scale_ub: *const hipops_tensor, group: i64, flags: u32, bytes: *mut i64) -> hipops_status;
     /// `hipops_version` of hipops.h.
     fn hipops_version() -> *const c_char;
     /// `hipops_version_number` of hipops.h.

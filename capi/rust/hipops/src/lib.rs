@@ -409,7 +409,7 @@ impl Stream {
     }
 }
 
-/// Memory that scatter, scatter_add, index_add and reduce may use while they run. Without it they are slower.
+/// Memory that scatter, scatter_add, index_add, reduce and dynamic_quantize may use while they run. Without it they are slower.
 #[derive(Debug)]
 pub struct Workspace<'a> {
     data: *mut c_void,
@@ -810,6 +810,9 @@ pub fn static_quantize(q: &ViewMut<'_>, x: &View<'_>, scale: &View<'_>, stream: 
     call!(hipops_static_quantize(&q.view.raw, &x.raw, &scale.raw, stream.0))
 }
 
+/// The group of [`dynamic_quantize`] with one scale for all elements.
+pub const WHOLE_TENSOR: i64 = sys::HIPOPS_WHOLE_TENSOR as i64;
+
 /// `hipops_dynamic_quantize`
 pub fn dynamic_quantize(
     q: &ViewMut<'_>,
@@ -818,9 +821,35 @@ pub fn dynamic_quantize(
     scale_ub: Option<&View<'_>>,
     group: i64,
     flags: u32,
+    workspace: Workspace<'_>,
     stream: Stream,
 ) -> Result<()> {
-    call!(hipops_dynamic_quantize(&q.view.raw, &scale.view.raw, &x.raw, raw(scale_ub), group, flags, stream.0))
+    let scale_ub = raw(scale_ub);
+    call!(hipops_dynamic_quantize(
+        &q.view.raw,
+        &scale.view.raw,
+        &x.raw,
+        scale_ub,
+        group,
+        flags,
+        workspace.data,
+        workspace.bytes,
+        stream.0
+    ))
+}
+/// The bytes of workspace for dynamic_quantize. (`hipops_dynamic_quantize_workspace_bytes`)
+pub fn dynamic_quantize_workspace_bytes(
+    q: &ViewMut<'_>,
+    scale: &ViewMut<'_>,
+    x: &View<'_>,
+    scale_ub: Option<&View<'_>>,
+    group: i64,
+    flags: u32,
+) -> Result<usize> {
+    let mut bytes = 0;
+    let (q, scale) = (&q.view.raw, &scale.view.raw);
+    call!(hipops_dynamic_quantize_workspace_bytes(q, scale, &x.raw, raw(scale_ub), group, flags, &mut bytes))?;
+    Ok(bytes as usize)
 }
 
 /// `hipops_strided_copy`

@@ -43,8 +43,12 @@ fn norms_and_softmax() {
     assert_eq!(codes[7], 16);
     let (mut codes, mut scales) = ([0i8; 8], [0.0f32; 2]);
     let (q, of_rows) = (ViewMut::of(&mut codes, &[2, 4]).unwrap(), ViewMut::of(&mut scales, &[2]).unwrap());
-    hipops::dynamic_quantize(&q, &of_rows, &input, None, 0, 0, STREAM).unwrap();
+    hipops::dynamic_quantize(&q, &of_rows, &input, None, 0, 0, Workspace::NONE, STREAM).unwrap();
     assert_eq!((codes[3], codes[7], scales[1]), (127, 127, 8.0 / 127.0));
+    let (q, one) = (ViewMut::of(&mut codes, &[2, 4]).unwrap(), ViewMut::of(&mut scales[..1], &[]).unwrap());
+    assert_eq!(hipops::dynamic_quantize_workspace_bytes(&q, &one, &input, None, hipops::WHOLE_TENSOR, 0).unwrap(), 0);
+    hipops::dynamic_quantize(&q, &one, &input, None, hipops::WHOLE_TENSOR, 0, Workspace::NONE, STREAM).unwrap();
+    assert_eq!((codes[3], codes[7], scales[0]), (64, 127, 8.0 / 127.0));
     let mut z = x.clone();
     let place = ViewMut::of(&mut z, &[2, 4]).unwrap();
     hipops::softmax(&place, place.as_view(), 0, STREAM).unwrap();
