@@ -39,6 +39,7 @@ struct ScanArgs {
 
 // The fields of `scan` and `few` come first: arguments load line by line, and those launches are short.
 struct IndexAddArgs {
+  static constexpr int kSource = kIndexAddX;
   IndexArgs index;
   int64_t index_step, indices;
   const void* x;
@@ -55,6 +56,7 @@ struct IndexAddArgs {
   const void* prefetched;
   SegmentArgs segments;
   SortArgs sort;
+  RadixPassArgs pass;
 };
 
 }  // namespace hipops
@@ -91,4 +93,5 @@ struct IndexAddArgs {
   HIPOPS_INDEX_ADD_WORDS(X, u64)
 
 #define HIPOPS_INDEX_ADD_KERNELS(X) \
-  X(index_add_split, ) X(index_add_join, ) HIPOPS_INDEX_ADD_SUM_KERNELS(X)
+  X(index_add_split, ) X(index_add_count, ) X(index_add_offsets, ) X(index_add_partition_index, ) \
+  X(index_add_partition, ) HIPOPS_INDEX_ADD_SUM_KERNELS(X)

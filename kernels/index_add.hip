@@ -15,15 +15,16 @@
 //          that name its rows, by row. A group of lanes adds the sources of a row, in a part of the row. A row
 //          with many sources is added by all of the block: all of it loads, and a lane for each element adds.
 //   line   the same for scatter_add: each element of a row has a line of indices of its own.
-//   joined, sum  with a workspace. `split` and `joined`, or `join`, sort the indices by row
-//          (device/index/sorted_sources.h). `joined` sums rows of few sources. `sum` adds the other sources in chunks
-//          of 128, and then the chunks' sums (device/index/segmented_sum.h).
+//   joined, sum  with a workspace. `split` and `joined` (device/index/sorted_sources.h), or the passes of a radix sort
+//          (device/index/radix_passes.h), sort the indices by row. `joined` sums rows of few sources. `sum` adds the
+//          other sources in chunks of 128, and then the chunks' sums (device/index/segmented_sum.h).
 //
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
 
 #include "device/index/chunk_sums.h"
 #include "device/index/index_share.h"
+#include "device/index/radix_passes.h"
 #include "device/index/running_sum.h"
 #include "device/index/segmented_sum.h"
 #include "device/core/cache.h"
@@ -318,20 +319,17 @@ class FewSums {
 
 }  // namespace
 
-HIPOPS_KERNEL(kSortBlock) index_add_split(HIPOPS_ARGS(IndexAddArgs) a) {
-  follow_launch_before();
-  sort_split(a);
-}
-HIPOPS_KERNEL(kSortBlock) index_add_join(HIPOPS_ARGS(IndexAddArgs) a) {
-  follow_launch_before();
-  HIPOPS_SHARED(uint32_t, words, kJoinWords<SortShape>);
-  HIPOPS_SHARED(uint16_t, start_of, SortShape::kDigits);
-  HIPOPS_SHARED(SortEntry, sorted, kSortBatch);
-  const SortArgs& s = a.sort;
-  load_arguments_together(s.rows_differ, s.starts, s.split, s.heads, s.blocks, s.batch, s.joiners, s.joiner_blocks,
-                          s.low_bits);
-  if (!is_stopped(s)) sort_join<SortShape>(s, block_index(), true, words, start_of, sorted);
-}
+// `resident`: blocks that a multiprocessor holds together; the compiler limits registers accordingly.
+#define SORT_KERNEL(name, step, resident)                                             \
+  HIPOPS_KERNEL(kSortBlock, resident) index_add_##name(HIPOPS_ARGS(IndexAddArgs) a) { \
+    follow_launch_before();                                                           \
+    step(a);                                                                          \
+  }
+SORT_KERNEL(split, sort_split, 1)
+SORT_KERNEL(count, count_digits, 4)
+SORT_KERNEL(offsets, add_counts, 4)
+SORT_KERNEL(partition_index, partition<true>, 3)
+SORT_KERNEL(partition, partition<false>, 3)
 
 // The block and the sums of each mode.
 constexpr int joined_block = kJoinedBlock, sum_block = kSumBlock, scan_block = kScanBlock,
@@ -341,7 +339,6 @@ template <class T, int Length> using sum_sums = PortionSums<T, Length>;
 template <class T, int Length> using scan_sums = ScanSums<T, Length>;
 template <class T, int Length> using line_sums = ScanSums<T, Length, true>;
 template <class T, int Length> using few_sums = FewSums<T, Length>;
-// The blocks that a multiprocessor holds together: the compiler limits registers accordingly.
 [[maybe_unused]] constexpr int kResident_joined = 2, kResident_sum = 8, kResident_scan = 2,
                                kResident_line = 2, kResident_few = 1;
 #define KERNEL(name, T, bytes, mode)                                                                     \

@@ -93,16 +93,14 @@ SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const SortPlan&
       auto& s = plan.sorted;
       s.sort = sort;
       plan.kernel = find_kernel(p.dtype, p.wide_row, sum);
-      s.join = sort.may_sum ? find_kernel(p.dtype, p.wide_row, joined) : kJoin;
-      if (s.join < 0) s.join = kJoin;
+      s.join = sort.joins ? find_kernel(p.dtype, true, joined) : -1;
       // There are kPortionsAUnit portions a compute unit, unless that makes a portion smaller or larger than it can be.
       const int64_t wanted = device.units * kPortionsAUnit;
       s.portion = std::clamp<int64_t>((sort.slices + wanted - 1) / wanted * kChunk, kChunk, kMostPortion);
       s.portions = (p.indices + s.portion - 1) / s.portion;
       // If entries are few, several blocks divide their rows.
-      const int64_t digits = int64_t{1} << sort.pass[0].high_bits;
-      s.joined_parts = row_parts(vectors, device.units * kJoinedBlocksAUnit / digits, device);
-      s.sum_parts = s.join == kJoin ? row_parts(vectors, device.units * kSumBlocksAUnit / s.portions, device) : 1;
+      s.joined_parts = row_parts(vectors, device.units * kJoinedBlocksAUnit >> sort.high_bits, device);
+      s.sum_parts = sort.joins ? 1 : row_parts(vectors, device.units * kSumBlocksAUnit / s.portions, device);
       break;
     }
   }
@@ -190,31 +188,33 @@ void set_parts(int64_t parts, IndexAddArgs* args) {
   args->segments.by_part_vectors = divisor_of(part);
 }
 
-// The first launch that sums begins early and prefetches x, because memory is mostly idle during the sort. After
-// `joined`, `sum` begins early, too, so that its blocks are on the device in time. Mostly it has nothing to do, but the
-// host cannot know it.
+// After `joined`, `sum` begins early, so that its blocks are on the device in time. Mostly it has nothing to do, but the
+// host cannot know it. The first launch that sums prefetches x, because memory is mostly idle during the sort.
 hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
                             IndexAddArgs* args, void* stream) {
   const auto& s = plan.sorted;
   const SortPlan& sort = s.sort;
   place_sort(sort, workspace, args);
   args->segments.portion = static_cast<uint32_t>(s.portion);
-  set_parts(s.sum_parts, args);  // the split stores 0 to the counters of `sum`
-  set_prefetched(*t.x, device.units * kAheadOfSums, args);
-  for (int pass = 0; pass < sort.passes; ++pass) {
-    set_pass(sort, pass, &args->sort);
-    if (hipops_status status = launch_on(device, kSplit, sort.blocks, kSortBlock, args, stream)) return status;
-    const int kernel = pass + 1 == sort.passes ? s.join : int{kJoin};
-    const int block = kernel == kJoin ? kSortBlock : kJoinedBlock;
-    int64_t blocks = sort.pass[pass].joiners << args->sort.high_bits;
-    if (kernel != kJoin) {
-      set_parts(s.joined_parts, args);
-      blocks *= s.joined_parts;
-    }
-    if (hipops_status status = launch_on(device, kernel, blocks, block, args, stream, kernel != kJoin)) return status;
+  set_parts(s.sum_parts, args);  // the first launch stores 0 to the counters of `sum`
+  if (sort.element_bytes == 0) set_prefetched(*t.x, device.units * kAheadOfSums, args);
+  const auto launch_sort = [&](int kernel, int64_t blocks) {
+    return launch_on(device, kernel, blocks, kSortBlock, args, stream);
+  };
+  if (sort.joins) {
+    if (hipops_status status = launch_sort(kSplit, sort.blocks)) return status;
+    set_parts(s.joined_parts, args);
+    const int64_t blocks = s.joined_parts << sort.high_bits;
+    if (hipops_status status = launch_on(device, s.join, blocks, kJoinedBlock, args, stream, true)) return status;
+    args->prefetched_parts = 0;  // `joined` has prefetched them
+    set_parts(s.sum_parts, args);
   }
-  if (s.join != kJoin) args->prefetched_parts = 0;  // `joined` has prefetched them
-  set_parts(s.sum_parts, args);
+  for (int pass = 0; !sort.joins && pass < sort.passes; ++pass) {
+    set_pass(sort, workspace, pass, args);
+    if (hipops_status status = launch_sort(kCount, sort.blocks)) return status;
+    if (hipops_status status = launch_sort(kOffsets, int64_t{1} << args->pass.bits)) return status;
+    if (hipops_status status = launch_sort(pass == 0 ? kPartitionIndex : kPartition, sort.blocks)) return status;
+  }
   return launch_on(device, plan.kernel, s.portions * s.sum_parts, kSumBlock, args, stream, true);
 }
 

@@ -37,7 +37,7 @@ bool sorts_instead_of_atomics(const SumsProblem& p, const SortPlan& sort, bool i
 bool can_be_few(const PlanOptions& options, const SumsProblem& p, const DeviceNumbers& device);
 
 // The kernels that sort. They are the first of the list.
-enum { kSplit, kJoin, kSortKernels };
+enum { kSplit, kCount, kOffsets, kPartitionIndex, kPartition, kSortKernels };
 
 struct SumsPlan {
   SumsChoice choice;
@@ -53,7 +53,7 @@ struct SumsPlan {
   } scan;
   struct {
     SortPlan sort;
-    int join;                         // the kernel of the last join: `joined` or `join`
+    int join;                         // the kernel `joined`, if blocks join
     int64_t portion, portions;        // entries for a block of `sum`; the number of portions
     int64_t joined_parts, sum_parts;  // blocks of each launch that divide the vectors of the same rows
   } sorted;

@@ -26,13 +26,14 @@ bool is_wide(const RowSums& t, const Layout<kIndexAddOperands>& layout) {
 
 SumsProblem describe_sums(const RowSums& t) {
   const int64_t rows = t.y->shape[t.dim], indices = t.x->shape[t.dim];
-  SumsProblem p{t.y->dtype, rows, indices, 1, element_count(*t.x), element_count(*t.y), 0, false, false};
+  SumsProblem p{t.y->dtype, rows, indices, 1, element_count(*t.x), element_count(*t.y), 0, false, false, false};
   if (p.x_elements == 0 || p.y_elements == 0) return p;
   p.row_elements = p.x_elements / p.indices;
   const Layout<kIndexAddOperands> row = row_layout(t);
   const int64_t step = std::abs(step_of(*t.y, t.dim));
   p.row_step_bytes = step * dtype_bytes(p.dtype);
   p.wide_row = is_wide(t, row);
+  p.row_is_line = row.rank <= 1;
   p.rows_are_close = row.rank != 0 && p.rows > 1 && step < std::abs(row.stride[kIndexAddY][0]);
   return p;
 }

@@ -10,9 +10,6 @@ namespace {
 
 using namespace sums_policy;
 
-// A pass sorts by the key bits of two digits. Longer keys need two passes.
-constexpr int kPassBits = 2 * kRadixBits;
-
 // Parts of the workspace begin at multiples of 256 bytes. Returns where the new part begins.
 int64_t reserve_bytes(SortPlan* plan, int64_t bytes) {
   int64_t at = plan->bytes;
@@ -20,31 +17,36 @@ int64_t reserve_bytes(SortPlan* plan, int64_t bytes) {
   return at;
 }
 
-// The indices of a block that splits: at least one for each digit, so that most digits have entries.
-int64_t batch_of(int64_t indices, int64_t digits) {
+// Sets the indices of a block, from `least` to `most`, and the number of blocks.
+void set_batch(int64_t indices, int64_t least, int64_t most, SortPlan* plan) {
   constexpr int64_t kStep = kPartitioners * kSortBlock;
-  const int64_t steps = std::max((indices + kStep - 1) / kStep, digits / kSortBlock);
-  return std::min<int64_t>(steps, kSortDepth) * kSortBlock;
+  plan->batch = std::clamp((indices + kStep - 1) / kStep * kSortBlock, least, most);
+  plan->blocks = (indices + plan->batch - 1) / plan->batch;
 }
 
 // The high digit has a value for each block that joins. They are enough to fill a device, if each block has enough
-// entries, and to leave the low digit no more bits than it can have. For blocks that also sum, most digits' entries fit
-// in shared memory. More values only make runs shorter.
-SortPass pass_of(int shift, int bits, int64_t indices, bool may_sum) {
+// entries, and to leave the low digit no more bits than it can have. The entries of most digits fit in shared memory.
+// More values only make runs shorter.
+int high_bits_of(int bits, int64_t indices) {
   const int for_units = std::min(log2_up(kJoiningBlocks), log2_up((indices + kFewestToJoin - 1) / kFewestToJoin));
-  const int for_room = may_sum ? log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin) : 0;
-  const int for_low = bits - (may_sum ? kJoinedBits : kRadixBits);
-  const int high = std::min({std::max({for_units, for_room, for_low}), bits, kRadixBits});
-  return {shift, bits - high, high, 1};
+  const int for_room = log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin);
+  return std::min({std::max({for_units, for_room, bits - kJoinedBits}), bits, kRadixBits});
 }
 
-// Close rows stay neighbours, so that a sector of y, or a line for the lanes of a wave, is loaded and stored once.
-int plain_bits_of(const SumsProblem& p, bool by_row) {
-  const int64_t bytes = by_row ? kNeighbourBytesOfLanes : kNeighbourBytes;
+// Close rows stay neighbours, so that a sector of y is loaded and stored once.
+int plain_bits_of(const SumsProblem& p) {
   int bits = 0;
-  while (p.rows > 1 && p.row_step_bytes << bits < bytes) ++bits;
+  while (p.rows > 1 && p.row_step_bytes << bits < kNeighbourBytes) ++bits;
   return bits;
 }
+
+// u8 has no kernel `joined`.
+bool may_join(const SumsProblem& p, const SortPlan& plan) {
+  return p.wide_row && p.dtype != HIPOPS_U8 && plan.key_bits <= 2 * kRadixBits &&
+         p.indices >> kRadixBits <= kMostEntriesToSum && p.indices / p.rows <= kMostSourcesToSum;
+}
+
+int bits_of_pass(const SortPlan& plan) { return (plan.key_bits + plan.passes - 1) / plan.passes; }
 
 }  // namespace
 
@@ -56,30 +58,33 @@ SortPlan plan_sort(const SumsProblem& p) {
   if (p.indices > kMost - kPast || p.rows > kMost || p.row_elements >= int64_t{1} << 31) return plan;
 
   plan.key_bits = std::max(log2_up(p.rows), 1);
+  plan.high_bits = high_bits_of(plan.key_bits, p.indices);
+  plan.low_bits = plan.key_bits - plan.high_bits;
+  plan.joins = may_join(p, plan) && plan.low_bits <= kJoinedBits && p.indices >> plan.high_bits <= kMostEntriesToSum;
+  plan.passes = plan.joins ? 1 : (plan.key_bits + kRadixBits - 1) / kRadixBits;
   plan.lanes_by_row = p.rows_are_close && p.indices / p.rows < kSourcesByElement;
-  plan.plain_bits = std::min(plain_bits_of(p, plan.lanes_by_row), plan.key_bits - 1);
-  plan.passes = plan.key_bits > kPassBits ? 2 : 1;
-  const int first = plan.passes == 1 ? plan.key_bits : plan.key_bits / 2;
-  plan.may_sum = plan.passes == 1 && p.indices >> kRadixBits <= kMostEntriesToSum;
-  plan.pass[0] = pass_of(0, first, p.indices, plan.may_sum);
-  if (plan.passes == 2) plan.pass[1] = pass_of(first, plan.key_bits - first, p.indices, false);
+  // The keys of a radix sort are row numbers. An odd factor does not change the highest bit.
+  plan.plain_bits = plan.joins ? std::min(plain_bits_of(p), plan.key_bits - 1) : 31;
+  const int64_t row_bytes = p.row_elements * dtype_bytes(p.dtype);
+  if (!plan.joins && p.row_is_line && row_bytes <= int64_t{sizeof(uint32_t)})
+    plan.element_bytes = static_cast<int>(dtype_bytes(p.dtype));
 
-  const int high_bits = std::max(plan.pass[0].high_bits, plan.pass[1].high_bits);
-  plan.batch = batch_of(p.indices, int64_t{1} << high_bits);
-  plan.blocks = (p.indices + plan.batch - 1) / plan.batch;
-  SortPass& last = plan.pass[plan.passes - 1];
-  const int64_t digits = int64_t{1} << last.high_bits;
-  // Without a low digit, several blocks copy the entries of a digit that has too many for one.
-  if (last.low_bits == 0)
-    last.joiners = std::clamp<int64_t>(std::min(p.indices / kSortBatch, kMostJoiners) / digits, 1, plan.blocks);
-  plan.may_sum = plan.may_sum && last.low_bits <= kJoinedBits && last.joiners == 1 &&
-                 p.indices >> last.high_bits <= kMostEntriesToSum && p.indices / p.rows <= kMostSourcesToSum;
+  // A batch has at least one index for each digit, so that most digits have entries.
+  const int64_t digits = int64_t{1} << (plan.joins ? plan.high_bits : bits_of_pass(plan));
+  const int64_t least = std::max<int64_t>(digits, kSortBlock);
+  set_batch(p.indices, least, plan.joins ? kSortBatch : kLargestTile, &plan);
+  if (plan.blocks > kMostPartitioners && !plan.joins) {
+    const int64_t tiles = (plan.blocks + kMostPartitioners - 1) / kMostPartitioners;
+    plan.batch *= tiles;
+    plan.blocks = (p.indices + plan.batch - 1) / plan.batch;
+  }
   plan.slices = (p.indices + kChunk - 1) / kChunk;
   const int64_t entries = plan.blocks * plan.batch, sum_bytes = std::max<int64_t>(dtype_bytes(p.dtype), 4);
   reserve_bytes(&plan, sizeof(uint32_t));  // SortArgs::entries
-  plan.starts = reserve_bytes(&plan, ((int64_t{1} << high_bits) + 1) * plan.blocks * int64_t{sizeof(uint32_t)});
-  plan.split = reserve_bytes(&plan, entries * int64_t{sizeof(SortEntry)});
-  plan.heads = reserve_bytes(&plan, entries * int64_t{sizeof(uint32_t)});
+  plan.totals = reserve_bytes(&plan, digits * int64_t{sizeof(uint32_t)});
+  plan.table = reserve_bytes(&plan, (digits + 1) * plan.blocks * int64_t{sizeof(uint32_t)});
+  if (plan.joins || plan.passes > 1) plan.entries = reserve_bytes(&plan, entries * int64_t{sizeof(SortEntry)});
+  if (plan.joins) plan.heads = reserve_bytes(&plan, entries * int64_t{sizeof(uint32_t)});
   plan.sorted = reserve_bytes(&plan, p.indices * int64_t{sizeof(SortEntry)});
   const int64_t most_parts = (p.row_elements + kLeastPartVectors - 1) / kLeastPartVectors;
   plan.arrived = reserve_bytes(&plan, entries / kChunk * most_parts * int64_t{sizeof(uint64_t)});
@@ -91,26 +96,35 @@ void place_sort(const SortPlan& plan, void* workspace, IndexAddArgs* args) {
   char* const at = static_cast<char*>(workspace);
   SortArgs& sort = args->sort;
   sort.entries = reinterpret_cast<uint32_t*>(at);
-  sort.starts = reinterpret_cast<uint32_t*>(at + plan.starts);
-  sort.split = reinterpret_cast<SortEntry*>(at + plan.split);
+  sort.starts = reinterpret_cast<uint32_t*>(at + plan.table);
+  sort.split = reinterpret_cast<SortEntry*>(at + plan.entries);
   sort.heads = reinterpret_cast<uint32_t*>(at + plan.heads);
   sort.sorted = reinterpret_cast<SortEntry*>(at + plan.sorted);
+  sort.low_bits = plan.low_bits;
+  sort.high_bits = plan.high_bits;
   args->segments.arrived = reinterpret_cast<uint64_t*>(at + plan.arrived);
   args->segments.sums = at + plan.sums;
   args->segments.lanes_by_row = plan.lanes_by_row;
   sort.batch = static_cast<uint32_t>(plan.batch);
   sort.blocks = static_cast<uint32_t>(plan.blocks);
+  sort.element_bytes = static_cast<uint32_t>(plan.element_bytes);
   sort.key_mask = static_cast<uint32_t>((uint64_t{1} << plan.key_bits) - 1);
   sort.plain_bits = plan.plain_bits;
 }
 
-void set_pass(const SortPlan& plan, int pass, SortArgs* args) {
-  args->from = pass == 0 ? nullptr : args->sorted;
-  args->shift = plan.pass[pass].shift;
-  args->low_bits = plan.pass[pass].low_bits;
-  args->high_bits = plan.pass[pass].high_bits;
-  args->joiners = static_cast<uint32_t>(plan.pass[pass].joiners);
-  args->joiner_blocks = static_cast<uint32_t>((plan.blocks + plan.pass[pass].joiners - 1) / plan.pass[pass].joiners);
+void set_pass(const SortPlan& plan, void* workspace, int pass, IndexAddArgs* args) {
+  char* const at = static_cast<char*>(workspace);
+  const auto entries_of = [&](int number) {  // the last pass stores to `sorted`
+    const bool is_second = (plan.passes - number) % 2 != 0;
+    return reinterpret_cast<SortEntry*>(at + (is_second ? plan.sorted : plan.entries));
+  };
+  RadixPassArgs& p = args->pass;
+  p.from = pass == 0 ? nullptr : entries_of(pass - 1);
+  p.to = entries_of(pass);
+  p.counts = reinterpret_cast<uint32_t*>(at + plan.table);
+  p.totals = reinterpret_cast<uint32_t*>(at + plan.totals);
+  p.shift = pass * bits_of_pass(plan);
+  p.bits = std::min(bits_of_pass(plan), plan.key_bits - p.shift);
 }
 
 }  // namespace hipops

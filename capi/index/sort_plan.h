@@ -1,5 +1,5 @@
-// The radix sort of indices by the rows that they name (device/index/sorted_sources.h): its passes, and the workspace
-// of the sort and of the sums.
+// The sort of indices by the rows that they name (device/index/sorted_sources.h, radix_passes.h), and the workspace of
+// the sort and of the sums.
 #pragma once
 
 #include <cstdint>
@@ -8,30 +8,26 @@
 
 namespace hipops {
 
-// A pass of the sort. The high digit selects the block that joins an entry. The low digit orders the block's entries.
-struct SortPass {
-  int shift;                // the low digit begins at this bit of a key, and the high digit follows
-  int low_bits, high_bits;  // of the digits
-  int64_t joiners;          // blocks that join one digit: more than one only if there is no low digit
-};
-
 struct SortPlan {
-  int passes;  // 0: nothing is sorted
-  SortPass pass[2];
+  int passes;                // of the radix sort. 1 if blocks join. 0: nothing is sorted
   int key_bits, plain_bits;  // see SortArgs::key_mask and plain_bits
   bool lanes_by_row;         // see SegmentArgs
-  bool may_sum;              // blocks that join mostly have room for their entries, so they may sum them (`joined`)
-  int64_t batch, blocks;     // indices for a block that splits; the number of blocks that split
+  bool joins;                // blocks join, and mostly sum their rows (`joined`). Otherwise it is a radix sort
+  int low_bits, high_bits;   // of the digits of `split` and `joined`
+  int element_bytes;         // see SortArgs
+  int64_t batch, blocks;     // indices for a block that splits or partitions; and how many blocks do
   int64_t slices;            // see SegmentArgs
-  int64_t starts, split, heads, sorted, arrived, sums;  // where SortArgs' and SegmentArgs' parts are in the workspace
-  int64_t bytes;                                        // of the workspace
+  // Where parts of the workspace begin: `table` has the starts of runs, or the counts of digits. Entries move between
+  // the two parts `entries`, and end in `sorted`, which is the second part.
+  int64_t table, totals, entries, heads, sorted, arrived, sums;
+  int64_t bytes;             // of the workspace
 };
 
 // Sums of few indices, or of too many for 32 bits, are not sorted.
 SortPlan plan_sort(const SumsProblem& p);
 
-// place_sort sets the fields of `args` that are the same in each launch. set_pass sets the fields of one pass.
+// place_sort sets the fields of `args` that are the same in each launch. set_pass sets the fields of a pass.
 void place_sort(const SortPlan& plan, void* workspace, IndexAddArgs* args);
-void set_pass(const SortPlan& plan, int pass, SortArgs* args);
+void set_pass(const SortPlan& plan, void* workspace, int pass, IndexAddArgs* args);
 
 }  // namespace hipops

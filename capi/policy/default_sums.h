@@ -12,18 +12,16 @@ namespace sums_policy {
 constexpr int64_t kMostUnsorted = 256;  // indices: a call with more requests a workspace
 // Bytes of x for each unit that a launch prefetches to the L2 cache while it waits for the sort.
 constexpr int64_t kAheadOfSums = int64_t{240} << 10;
-// The number of blocks that split, unless a block would have more than kSortBatch indices. Smaller batches are sorted
-// sooner, but they leave more and shorter runs.
+// The number of blocks that split or partition, unless a block would have more than kSortBatch (kLargestTile) indices.
+// Smaller batches are sorted sooner, but they leave more and shorter runs.
 constexpr int64_t kPartitioners = 128;
-// Blocks that join: kJoiningBlocks, or fewer if a block would have less than kFewestToJoin entries. Blocks that also
-// sum are more if a block would have more than kEntriesToJoin: half of the room in shared memory, so the entries of
-// most digits fit. If several blocks join a digit, there are up to kMostJoiners.
-constexpr int64_t kJoiningBlocks = 256, kFewestToJoin = 64, kEntriesToJoin = kSortBatch / 2, kMostJoiners = 512;
-// Blocks that join also sum if, on average, a block has up to kMostEntriesToSum entries, and a row up to
-// kMostSourcesToSum. Otherwise too many blocks lack room, or have a row of several chunks.
+// Blocks that join: kJoiningBlocks, or fewer if a block would have less than kFewestToJoin entries. They are more if a
+// block would have more than kEntriesToJoin: half of the room in shared memory, so the entries of most digits fit.
+constexpr int64_t kJoiningBlocks = 256, kFewestToJoin = 64, kEntriesToJoin = kSortBatch / 2;
+// Blocks join if, on average, a block has up to kMostEntriesToSum entries, and a row up to kMostSourcesToSum. Otherwise
+// too many blocks lack room, or have a row of several chunks.
 constexpr int64_t kMostEntriesToSum = kSortBatch / 4 * 3, kMostSourcesToSum = kChunk / 2;
 constexpr int64_t kNeighbourBytes = 32;          // of close rows whose keys stay neighbours: a sector of memory
-constexpr int64_t kNeighbourBytesOfLanes = 128;  // the same if lanes have neighbouring rows: a line of a cache
 constexpr int64_t kSourcesByElement = 32;   // of a row, on average: from here on lanes have neighbouring elements of it
 constexpr int64_t kPortionsAUnit = 8;       // of entries, if there are enough
 constexpr int64_t kJoinedBlocksAUnit = 2, kSumBlocksAUnit = 16;  // up to these, blocks divide long rows

@@ -14,7 +14,7 @@ KERNEL = re.compile(r"HIPOPS_KERNEL(?:_UP_TO)?\(.*?\{[\s\\]*((?:\w+##_sums[^;]*;
 
 LATE = "follow_launch_before();"
 EARLY = "mode##_sums<T, bytes == 0 ? 1 : bytes / sizeof(T)> sums(a); wait_for_launch_before();"
-WITH_EARLY_ONES = {"index_add.hip": [LATE, LATE, EARLY],  # the kernels that sort, and those that sum
+WITH_EARLY_ONES = {"index_add.hip": [LATE, EARLY],  # the kernels that sort, and those that sum
                    "reduce.hip": [LATE, "wait_for_launch_before();"]}  # the kernels of x, and `merge`
 
 

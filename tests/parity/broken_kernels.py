@@ -70,6 +70,8 @@ TYPES = "device/core/types.h"
 MATH = "device/core/math.h"
 RADIX = "device/core/radix.h"
 SORTED_SOURCES = "device/index/sorted_sources.h"
+SORT_KEYS = "device/index/sort_keys.h"
+RADIX_PASSES = "device/index/radix_passes.h"
 SEGMENTED_SUM = "device/index/segmented_sum.h"
 
 # Windows of an index have 2^30 places.
@@ -545,8 +547,8 @@ MUTATIONS = (
         "Indices whose digits differ only in an odd bit are stored in each other's places. Other places are not "
         "written.",
         "index_add", RADIX,
-        before=" | lanes_with_other_bit(digit[n], bit + 1)",
-        after="",
+        before="lanes_with_other_bit(digit(n), bit + next)",
+        after="lanes_with_other_bit(digit(n), bit + next / 2 * 2)",
         runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("indices", "u8", "fault", plan="ordered"))),
     Mutation(
         "order_not_kept",
@@ -575,35 +577,56 @@ MUTATIONS = (
         "index_add", SORTED_SOURCES,
         before=" - uint32_t(ballot(begins[0]) & 1)",
         after="",
-        runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("indices", "u8", "fault", plan="ordered"))),
+        runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("indices", "f16", "fault", plan="ordered"))),
     Mutation(
         "last_head_without_entries",
         "The last head of a block's digit has no entries, because no head follows it.",
         "index_add", SORTED_SOURCES,
         before="const uint32_t count = (is_last ? bounds & kPlaceMask : next)",
         after="const uint32_t count = next",
-        runs=(Run("adversarial", "f32", "fault"), Run("indices", "u8", "fault", plan="ordered"))),
+        runs=(Run("adversarial", "f32", plan="ordered"), Run("adversarial", "bf16", plan="ordered"))),
     Mutation(
         "heads_of_every_block",
         "Heads are also loaded of a block that has listed none, if another block has.",
         "index_add", SORTED_SOURCES,
         before="if ((bounds & kHasHeads) == 0) return",
         after="if (false) return",
-        runs=(Run("adversarial", "f32", "fault"), Run("indices", "u8", "fault", plan="ordered"))),
+        runs=(Run("adversarial", "f32", "fault", plan="ordered"), Run("adversarial", "bf16", "fault", plan="ordered"))),
     Mutation(
-        "groups_in_one_place",
-        "Each group of blocks copies a digit's entries to the digit's first place.",
-        "index_add", SORTED_SOURCES,
-        before="(tile + block < own_first ? end : start)",
-        after="start",
+        "blocks_in_one_place",
+        "Each block stores a digit's entries to the digit's first place, over the entries of earlier blocks.",
+        "index_add", RADIX_PASSES,
+        before="if (first + n < blocks) counts[first + n] = before;",
+        after="if (first + n < blocks) counts[first + n] = 0;",
         runs=(Run("adversarial", "f32", "fault"), Run("adversarial", "f16", "fault"))),
+    Mutation(
+        "wave_of_one_row_counted_once",
+        "If all sources of a wave are of one row, they count as one source.",
+        "index_add", RADIX_PASSES,
+        before="count.fetch_add(digit, is_one ? wave_size : 1);",
+        after="count.fetch_add(digit, 1);",
+        runs=(Run("adversarial", "f32"), Run("adversarial", "f16"))),
+    Mutation(
+        "digits_not_apart",
+        "Entries of a digit move as far as the entries of the digit before, so that some are stored over others.",
+        "index_add", RADIX_PASSES,
+        before="shift[digit] = to - start;",
+        after="shift[digit] = to - start - (digit & 1);",
+        runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("adversarial", "f16", "fault"))),
+    Mutation(
+        "first_element_of_a_value",
+        "If an entry has the elements of its row, all of them are the first.",
+        "index_add", SEGMENTED_SUM,
+        before="sources[i] >> (8 * sizeof(T) * vector)",
+        after="sources[i]",
+        runs=(Run("sizes", "u8"), Run("adversarial", "f16"))),
     Mutation(
         "batches_in_one_place",
         "Each batch of a digit's entries is copied over the batch before.",
         "index_add", SORTED_SOURCES,
         before="if (own != past) next[digit] =",
         after="if (false) next[digit] =",
-        runs=(Run("adversarial", "f32", "fault"), Run("sizes", "u8", "fault"))),
+        runs=(Run("adversarial", "f32", "fault", case="adversarial_frequent_17000_f32_i32_workspace"),)),
     Mutation(
         "long_row_kept",
         "A block that joins sums a row of 129 sources itself, without chunks.",
@@ -678,7 +701,7 @@ MUTATIONS = (
     Mutation(
         "counters_not_cleared",
         "The counters of chunks begin with what the workspace has.",
-        "index_add", SORTED_SOURCES,
+        "index_add", SORT_KEYS,
         before="a.segments.arrived[int64_t(first / kChunk) * parts + i] = 0;",
         after=";",
         runs=(Run("adversarial", "f32"), Run("adversarial", "f16"))),

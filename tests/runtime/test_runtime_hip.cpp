@@ -213,7 +213,7 @@ TEST_CASE("a call launches as few kernels as its budget says, on CDNA and RDNA",
       const struct {
         int64_t sources, destinations, cols;
         int in_order, in_any_order, kept;  // index_add; scatter_add with a workspace; scatter, the last source of each element
-      } sums[] = {{1, 4096, 256, 1, 3, 3}, {262144, 16384, 256, 3, 3, 3}, {262144, 64, 256, 3, 3, 3}, {2000000, 10000000, 16, 5, 5, 3}};
+      } sums[] = {{1, 4096, 256, 1, 3, 3}, {262144, 16384, 256, 3, 3, 3}, {262144, 64, 256, 4, 3, 3}, {2000000, 10000000, 16, 10, 5, 3}};
       for (const auto& sum : sums) {
         const hipops_tensor y = tensor(HIPOPS_BF16, {sum.destinations, sum.cols}), x = tensor(HIPOPS_BF16, {sum.sources, sum.cols}),
                             index = tensor(HIPOPS_I64, {sum.sources}), indices = tensor(HIPOPS_I64, {sum.sources, sum.cols}),

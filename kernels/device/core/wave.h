@@ -183,10 +183,19 @@ HIPOPS_FN LaneMask ballot(bool condition) {
 HIPOPS_FN LaneMask lanes_with_other_bit(uint32_t v, int bit) {
 #if defined(HIPOPS_AMD)
   const uint32_t own = uint32_t(__builtin_amdgcn_sbfe(int(v), uint32_t(bit), 1u));  // in all bits
-#else
-  const uint32_t own = 0 - (v >> bit & 1);
-#endif
   return ballot(own != 0) ^ LaneMask(own | uint64_t(own) << 32);
+#elif defined(HIPOPS_NVIDIA)  // nvcc would shift the bit to the lowest place, and make a mask of it
+  LaneMask other;
+  asm volatile(
+      "{\n .reg .pred own;\n and.b32 %0, %1, %2;\n setp.ne.u32 own, %0, 0;\n"
+      " vote.sync.ballot.b32 %0, own, 0xffffffff;\n @own not.b32 %0, %0;\n}"
+      : "=&r"(other)
+      : "r"(v), "r"(1u << bit));
+  return other;
+#else
+  const LaneMask own = 0 - LaneMask(v >> bit & 1);
+  return ballot(own != 0) ^ own;
+#endif
 }
 
 // Lanes of the wave can read shared memory after this call that other lanes of the wave wrote before it. On AMD it only

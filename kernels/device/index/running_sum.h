@@ -24,6 +24,14 @@ template <> struct Summed<u8> : SummedInteger<u8, u32> {};
 template <> struct Summed<u32> : SummedInteger<u32, u32> {};
 template <> struct Summed<u64> : SummedInteger<u64, u64> {};
 
+// The value of type T, of up to 4 bytes, in the lowest bits.
+template <class T>
+HIPOPS_FN T from_low_bits(uint32_t v) {
+  if constexpr (sizeof(T) == 4) return bit_cast<T>(v);
+  else if constexpr (sizeof(T) == 2) return bit_cast<T>(uint16_t(v));
+  else return T(v);
+}
+
 template <class T, int Length>
 class RunningSum {
  public:
@@ -109,6 +117,15 @@ class RunningSum {
       find(source, first + Flight - 1, count, from);
       add_some(v, count + 1 - first, first != 0 || is_first);
     }
+  }
+
+  // The same for sources in shared memory: value(i) is source i.
+  template <class Value>
+  HIPOPS_METHOD void sum_values(const T* y, bool is_first, uint32_t count, Value value) {
+    is_here_ = true;
+    sum_[0] = is_first ? Summed<T>::of(*y) : Sum(0);
+#pragma unroll 4
+    for (uint32_t i = 0; i < count; ++i) sum_[0] += Summed<T>::of(value(i));
   }
 
   // Adds the sources of the row of `entry`, from this entry on: short runs, different for each lane of a wave.

@@ -112,6 +112,7 @@ class SegmentSums {
   static constexpr int kSumsInFlight = 8;
   using Sum = typename Summed<T>::Sum;
   static constexpr uint32_t kFewSources = 2;
+  static constexpr bool kRowsMayBeValues = Length == 1 && sizeof(T) <= sizeof(uint32_t);  // of entries
 
   // A chunk in one word.
   struct Chunk {
@@ -218,10 +219,21 @@ class SegmentSums {
     const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
     RunningSum<T, Length> sum;
     const Sources sources{entry_, place};
+    if constexpr (kRowsMayBeValues) {
+      if (a.sort.element_bytes != 0) {
+        const auto value = [&](uint32_t i) { return from_low_bits<T>(sources[i] >> (8 * sizeof(T) * vector)); };
+        sum.sum_values(y, chunk.is_first(), chunk.sources(), value);
+        return store_sum(sum, y, chunk, vector);
+      }
+    }
     // For few sources, more loads in flight would load the last source again.
     if (few_sources)
       sum.template sum_chunk<1 + kFewSources>(y, chunk.is_first(), x, a.x_step, sources, chunk.sources());
     else sum.template sum_chunk<Flight>(y, chunk.is_first(), x, a.x_step, sources, chunk.sources());
+    store_sum(sum, y, chunk, vector);
+  }
+
+  HIPOPS_METHOD void store_sum(const RunningSum<T, Length>& sum, T* y, const Chunk& chunk, uint32_t vector) const {
     if (chunk.is_first() && chunk.is_last()) return sum.store(y);
     const int64_t slot = slot_of(first_ + chunk.place(), chunk.is_last());
     sum.store_sums(static_cast<Sum*>(a.segments.sums) + (slot * a.walk.count + vector) * Length);
@@ -312,7 +324,7 @@ class JoinedSums {
 
   HIPOPS_METHOD void add() const {
     HIPOPS_SHARED(SortEntry, sorted, kSortBatch);
-    HIPOPS_SHARED(uint32_t, words, kJoinWords<JoinedShape>);
+    HIPOPS_SHARED(uint32_t, words, kJoinWords);
     HIPOPS_SHARED(uint16_t, start_of, JoinedShape::kDigits);
     const SortArgs& s = a.sort;
     load_walk_arguments(a.walk, s.split, s.heads, s.starts, s.rows_differ, s.blocks, s.batch, a.y, a.x, a.x_step,
@@ -321,7 +333,7 @@ class JoinedSums {
     const uint32_t digit = block_index() / a.segments.row_parts, part = block_index() - digit * a.segments.row_parts;
     SegmentSums<T, Length, kJoinedBlock, kFlight> sums(reload_arguments(a), sorted, words, part);
     sums.begin();
-    const uint32_t entries = sort_join<JoinedShape>(s, digit, part == 0, words, start_of, sorted);
+    const uint32_t entries = sort_join(s, digit, part == 0, words, start_of, sorted);
     if (entries != 0) sums.add_rows(start_of, 1u << reload_arguments(a).sort.low_bits, entries);
   }
 

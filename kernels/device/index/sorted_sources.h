@@ -1,17 +1,16 @@
-// Sorts the indices of a tensor by the rows that they name, in two launches for keys of up to 20 bits:
-//   split  Each block loads a batch of up to 2048 indices. It drops marks and indices out of range, and reports the
-//          latter. It sorts the rest by the high digit. If the batch is crowded, that is, has many entries of a digit,
-//          the block also sorts it by the low digit, and lists each key's first entry: the heads.
-//   join   A block for each high digit collects that digit's entries of all batches, and sorts them by the low digit.
-//          If batches have heads, it sorts only the heads, and then copies each head's entries. So a row with many
-//          sources costs little more than its copy. Without a low digit, several blocks can copy one digit's entries.
-// Longer keys are sorted in two passes, by their low and then their high half. Sorts are stable, and runs are collected
-// in the order of batches, so the entries of a key stay in index order. No block waits for another.
+// Sorts the indices of a tensor by the rows that they name, in two launches, for rows that `joined` mostly sums:
+//   split   Each block loads a batch of up to 2048 indices. It drops marks and indices out of range, and reports the
+//           latter. It sorts the rest by the high digit. If the batch is crowded, that is, has many entries of a digit,
+//           the block also sorts it by the low digit, and lists each key's first entry: the heads.
+//   joined  A block for each high digit collects that digit's entries of all batches, and sorts them by the low digit.
+//           If batches have heads, it sorts only the heads, and then copies each head's entries. So a row with many
+//           sources costs little more than its copy.
+// Sorts are stable, and runs are collected in the order of batches, so the entries of a key stay in index order. No
+// block waits for another. radix_passes.h sorts the indices of other calls.
 #pragma once
 
 #include "device/core/radix.h"
-#include "device/index/indices.h"
-#include "device/index/sum_contract.h"
+#include "device/index/sort_keys.h"
 
 namespace hipops {
 namespace {
@@ -22,33 +21,9 @@ constexpr uint32_t kPlaceMask = 0xffff;      // of a head or a start: the lower 
 constexpr uint32_t kHasHeads = 1u << 31;     // of a start: the batch has heads
 constexpr int kCopied = 4;                   // entries that a work-item copies together
 
-// A key is a row's number, whose bits above the lowest plain_bits are spread (kSpread). Frequent rows are often
-// neighbours, or a power of two apart. Their keys differ in the high digit, so different blocks join them.
-HIPOPS_FN uint32_t permuted(const SortArgs& s, uint32_t v, uint32_t factor) {
-  const uint32_t plain = (1u << s.plain_bits) - 1;
-  return (((v >> s.plain_bits) * factor << s.plain_bits) | (v & plain)) & s.key_mask;
-}
-HIPOPS_FN uint32_t key_of(const SortArgs& s, uint32_t row) { return permuted(s, row, kSpread); }
-HIPOPS_FN uint32_t row_of(const SortArgs& s, uint32_t key) { return permuted(s, key, kUnspread); }
-
-// True if scatter_add has found a row with different indices.
-HIPOPS_FN bool is_stopped(const SortArgs& s) { return s.rows_differ != nullptr && *s.rows_differ != 0; }
-
-// Loads the block's part of the index or, in the second pass, of the first pass's entries.
+// Loads the block's part of the index.
 template <class Args>
 HIPOPS_FN void load_batch(const Args& a, int64_t first, Batch<SortShape>* batch) {
-  const SortArgs& s = a.sort;
-  if (s.from != nullptr) {
-    const int64_t entries = *s.entries;
-#pragma unroll
-    for (int n = 0; n < kSortDepth; ++n) {
-      const int64_t i = first + batch->place(n);
-      const bool there = batch->in_use(n) && i < entries;
-      batch->entry[n] = s.from[there ? i : 0];
-      if (!there) batch->entry[n].value = Batch<SortShape>::kNoValue;
-    }
-    return;
-  }
   int64_t offset[kSortDepth], value[kSortDepth];
 #pragma unroll
   for (int n = 0; n < kSortDepth; ++n) {
@@ -61,20 +36,8 @@ HIPOPS_FN void load_batch(const Args& a, int64_t first, Batch<SortShape>* batch)
     const int64_t i = first + batch->place(n);
     int64_t row = kNothing;
     if (batch->in_use(n) && i < a.indices) row = checked_index(a.index, value[n], mark, i * a.report_step, a.reported);
-    batch->entry[n] = {key_of(s, uint32_t(row)), row != kNothing ? uint32_t(i) : Batch<SortShape>::kNoValue};
+    batch->entry[n] = {row != kNothing ? key_of(a.sort, uint32_t(row)) : Batch<SortShape>::kNoKey, uint32_t(i)};
   }
-}
-
-// False if scatter_add has found a row with different indices. Each block of the first pass finds that out for itself,
-// so that no block waits for another. One block stores the result for the next launches.
-HIPOPS_FN bool may_sort(const SortArgs& s) {
-  if (s.from != nullptr) return !is_stopped(s);
-  uint32_t differ = 0;
-  for (int64_t i = thread_index(); i < s.differ_count; i += kSortBlock) differ |= s.differ[i];
-  differ = block_scan<kSortBlock>(uint32_t(differ != 0)).total;
-  barrier();
-  if (block_index() == 0 && thread_index() == 0) *s.rows_differ = differ != 0;
-  return differ == 0;
 }
 
 template <class Args>
@@ -86,22 +49,17 @@ HIPOPS_FN void sort_split(const Args& a) {
   const SortArgs& s = a.sort;
   const uint32_t first = block_index() * s.batch, usual = kCrowd + (kCrowdOfAverage * s.batch >> s.high_bits);
   const uint32_t crowd = usual < kMostCrowd ? usual : kMostCrowd;
-  if (block_index() == 0 && thread_index() == 0 && s.from == nullptr) *s.entries = 0;
-  if (s.rows_differ != nullptr && !may_sort(s)) return;
+  if (block_index() == 0 && thread_index() == 0) *s.entries = 0;
+  if (!may_sort(s)) return;
   Batch<SortShape> batch;
   batch.begin(s.batch);
   load_batch(a, first, &batch);
-  if (s.from == nullptr) {  // behind the loads, so that no load waits for these stores
-    const uint32_t parts = a.segments.row_parts, counters = s.batch / kChunk * parts;
-#pragma unroll 1
-    for (uint32_t i = thread_index(); i < counters; i += kSortBlock)
-      a.segments.arrived[int64_t(first / kChunk) * parts + i] = 0;
-  }
+  clear_counters(a, first);  // behind the loads, so that no load waits for these stores
   if (thread_index() == 0) crowded[0] = 0;
-  const int high_shift = s.shift + s.low_bits;
-  const uint32_t entries = sort_batch(&batch, high_shift, s.high_bits, tally, start_of, sorted, [&](uint32_t count) {
+  const auto count_crowd = [&](uint32_t, uint32_t, uint32_t count) {
     if (count > crowd) crowded.fetch_add(0, 1);
-  });
+  };
+  const uint32_t entries = sort_batch(&batch, s.low_bits, s.high_bits, tally, start_of, sorted, count_crowd);
   const bool is_crowded = uniform(uint32_t(crowded[0])) != 0;
   if (!is_crowded) {
 #pragma unroll 1
@@ -116,14 +74,13 @@ HIPOPS_FN void sort_split(const Args& a) {
   if (s.low_bits != 0) {  // sorted by the low digit and then by the high one, entries are in the order of keys
     batch.load(sorted, entries);
     barrier();
-    sort_batch(&batch, s.shift, s.low_bits, tally, start_of, sorted);
+    sort_batch(&batch, 0, s.low_bits, tally, start_of, sorted);
     batch.load(sorted, entries);
     barrier();
-    sort_batch(&batch, high_shift, s.high_bits, tally, start_of, sorted);
+    sort_batch(&batch, s.low_bits, s.high_bits, tally, start_of, sorted);
   }
 
   // Numbers the heads. heads_before[i] is the number of heads before entry i.
-  const uint32_t digits = (1u << (s.low_bits + s.high_bits)) - 1;
   const Shared<uint16_t> heads_before = tally;
   uint32_t heads = 0;
 #pragma unroll 1
@@ -131,14 +88,13 @@ HIPOPS_FN void sort_split(const Args& a) {
     const uint32_t i = from + hide_origin(thread_index());
     const bool there = i < entries;
     const SortEntry entry = sorted[there ? i : 0];
-    const uint32_t key = entry.key >> s.shift & digits;
-    const bool begins = there && (i == 0 || (SortEntry(sorted[i - 1]).key >> s.shift & digits) != key);
+    const bool begins = there && (i == 0 || SortEntry(sorted[i - 1]).key != entry.key);
     const Scanned<uint32_t> scan = block_scan<kSortBlock>(uint32_t(begins));
     const uint32_t before = heads + scan.before;
     if (there) {
       heads_before[i] = uint16_t(before);
       s.split[first + i] = entry;
-      if (begins) s.heads[first + before] = (key & ((1u << s.low_bits) - 1)) << 16 | i;
+      if (begins) s.heads[first + before] = (entry.key & ((1u << s.low_bits) - 1)) << 16 | i;
     }
     heads += uniform(scan.total);
     barrier();
@@ -160,14 +116,13 @@ class Runs {
   // the first entry's place in s.split.
   static HIPOPS_METHOD uint32_t count_of(const SortEntry& head) { return head.key >> kRadixBits; }
 
-  HIPOPS_METHOD Runs(const SortArgs& args, uint32_t joiner) : s(args), joiner_(joiner) {
+  HIPOPS_METHOD Runs(const SortArgs& args, uint32_t digit) : s(args), digit_(digit) {
     if (thread_index() == 0) with_heads_[0] = 0;
 #pragma unroll 1
     for (uint32_t i = hide_origin(thread_index()); i < kSortBatch; i += Shape::kBlock) mark_[i] = 0;
   }
 
   struct Counted {
-    uint32_t smaller;    // entries before the block's: of smaller digits, and of runs that an earlier block joins
     uint32_t items;      // the block's entries, or heads
     bool has_heads;      // true from the tile on that has the first heads; in a second loop, from the first tile on
     bool is_one_batch;   // which is then still in registers
@@ -176,9 +131,7 @@ class Runs {
   // Calls f(Counted), which must end with a barrier, for each loaded batch.
   template <class F>
   HIPOPS_METHOD Counted for_each_batch(Batch<Shape>* batch, F f) const {
-    const uint32_t digit = joiner_ / s.joiners, joiner = joiner_ % s.joiners;
-    const uint32_t own_first = joiner * s.joiner_blocks, own_past = own_first + s.joiner_blocks;
-    const uint32_t* starts = s.starts + int64_t(digit) * s.blocks;
+    const uint32_t* starts = s.starts + int64_t(digit_) * s.blocks;
     Counted counted{};
 #pragma unroll 1
     for (uint32_t tile = 0; tile < s.blocks; tile += kSortRuns) {
@@ -192,23 +145,19 @@ class Runs {
           start = starts[tile + block];
           end = starts[s.blocks + tile + block];
         }
-        const bool is_own = tile + block >= own_first && tile + block < own_past;
-        const uint32_t own = is_own ? first_of_run(end) - first_of_run(start) : 0;
-        // A start is also the number of the batch's entries with smaller digits. In a batch that an earlier block
-        // joins, the entries of the digit precede, too.
-        const Counts counts((tile + block < own_first ? end : start) & kPlaceMask, own);
-        const Scanned<uint64_t> scan = block_scan<Shape::kBlock>(counts.packed);
-        const Counts before{scan.before}, total{uniform(scan.total)};
+        // One scan counts the heads and, in the upper bits, the runs.
+        const uint32_t own = first_of_run(end) - first_of_run(start);
+        const Scanned<uint32_t> scan = block_scan<Shape::kBlock>(uint32_t(own != 0) << kHeadBits | own);
+        const uint32_t total = uniform(scan.total);
         if (own != 0) {
-          const uint32_t run = runs + before.runs();
-          begin_[run] = heads + before.heads();
+          const uint32_t run = runs + (scan.before >> kHeadBits);
+          begin_[run] = heads + (scan.before & kHeadMask);
           block_[run] = tile + block;
           bounds_[run] = (start & ~kPlaceMask) | (end & kPlaceMask);
           if ((start & kHasHeads) != 0) with_heads_.fetch_add(0, 1);
         }
-        runs += total.runs();
-        heads += total.heads();
-        counted.smaller += total.smaller();
+        runs += total >> kHeadBits;
+        heads += total & kHeadMask;
         barrier();
       }
 #pragma unroll 1
@@ -225,19 +174,10 @@ class Runs {
   }
 
  private:
-  // Counts of runs, packed so that one scan adds all three.
-  struct Counts {
-    static constexpr int kHeadBits = 21;  // a tile has fewer heads
-    uint64_t packed;
-    explicit HIPOPS_METHOD Counts(uint64_t v) : packed(v) {}
-    HIPOPS_METHOD Counts(uint32_t smaller, uint32_t heads)
-        : packed(uint64_t(smaller) << 32 | uint32_t(heads != 0) << kHeadBits | heads) {}
-    HIPOPS_METHOD uint32_t smaller() const { return uint32_t(packed >> 32); }
-    HIPOPS_METHOD uint32_t runs() const { return uint32_t(packed) >> kHeadBits; }
-    HIPOPS_METHOD uint32_t heads() const { return uint32_t(packed) & ((1u << kHeadBits) - 1); }
-  };
-  static_assert(kSortRuns << kRadixBits < 1 << Counts::kHeadBits && kMostCrowd <= 1 << kRadixBits &&
-                    kSortRuns < 1 << (32 - Counts::kHeadBits),
+  static constexpr int kHeadBits = 21;  // a tile has fewer heads
+  static constexpr uint32_t kHeadMask = (1u << kHeadBits) - 1;
+  static_assert(kSortRuns << kRadixBits < 1 << kHeadBits && kMostCrowd <= 1 << kRadixBits &&
+                    kSortRuns < 1 << (32 - kHeadBits),
                 "a batch has at most kMostCrowd entries of a digit, or a head for each low digit");
 
   static HIPOPS_METHOD uint32_t first_of_run(uint32_t start) { return (start & ~kHasHeads) >> 16; }
@@ -260,7 +200,7 @@ class Runs {
     uint32_t before = first_run_[wave_index()] - uint32_t(ballot(begins[0]) & 1);
 #pragma unroll
     for (int n = 0; n < Shape::kDepth; ++n) {
-      batch->entry[n] = {0, Batch<Shape>::kNoValue};
+      batch->entry[n] = {Batch<Shape>::kNoKey, 0};
       if (!batch->in_use(n)) continue;
       mark_[batch->place(n)] = 0;  // for the next batch
       const LaneMask marks = ballot(begins[n]);
@@ -282,14 +222,14 @@ class Runs {
   HIPOPS_METHOD SortEntry head(uint32_t base, uint32_t bounds, uint32_t i, bool is_last) const {
     const uint32_t at = base + first_of_run(bounds) + i;
     const uint32_t digits = 1u << s.low_bits;
-    if ((bounds & kHasHeads) == 0) return {(s.split[at].key >> s.shift & (digits - 1)) | 1 << kRadixBits, at};
+    if ((bounds & kHasHeads) == 0) return {(s.split[at].key & (digits - 1)) | 1 << kRadixBits, at};
     const uint32_t head = s.heads[at], next = s.heads[is_last ? at : at + 1] & kPlaceMask;
     const uint32_t count = (is_last ? bounds & kPlaceMask : next) - (head & kPlaceMask);
     return {head >> 16 | count << kRadixBits, base + (head & kPlaceMask)};
   }
 
   const SortArgs& s;
-  const uint32_t joiner_;  // its number among the joiners of all digits
+  const uint32_t digit_;
   // For each run of the tile: the entries or heads before it; its batch; its start's upper half | its entries' end.
   Shared<uint32_t> begin_ = shared_member<Runs, uint32_t, kSortRuns, 0>();
   Shared<uint32_t> block_ = shared_member<Runs, uint32_t, kSortRuns, 1>();
@@ -299,9 +239,9 @@ class Runs {
   Shared<uint32_t> with_heads_ = shared_member<Runs, uint32_t, 1>();  // how many runs have heads
 };
 
-// Shared memory of a block that joins, in words: for tallies, then for the number of entries before each head or, in
-// `joined`, for the list of chunks.
-template <class Shape> constexpr int kJoinWords = Shape::kTally / 2 > kSortBatch ? Shape::kTally / 2 : kSortBatch + 1;
+// Shared memory of a block that joins, in words: for tallies, then for the number of entries before each head, or for
+// the list of chunks.
+constexpr int kJoinWords = JoinedShape::kTally / 2 > kSortBatch ? JoinedShape::kTally / 2 : kSortBatch + 1;
 
 // Copies the entries of sorted heads. A digit's first entry moves to to[next[digit]], and the others follow.
 // before[i] becomes the number of entries of the heads before head i, and before[count] the number of all entries.
@@ -343,15 +283,13 @@ HIPOPS_FN void copy_entries(const SortArgs& s, SortEntry* to, uint32_t count, ui
   }
 }
 
-// Joins the digit of a joiner. A block that also sums (JoinedShape) keeps the entries in `sorted` if they have room
-// there and come from no crowded batch. No row may have several chunks, because only `sum` stores chunk sums. The
-// function then returns the number of entries, and start_of has the place of each low digit's first entry. Otherwise it
-// returns 0, and has stored the entries to memory if `stores` is set: by key or, if the block also sums, behind the
-// entries of other blocks.
-template <class Shape>
-HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t joiner, bool stores, Shared<uint32_t> words,
+// Joins a digit. The entries stay in `sorted` if they have room there and come from no crowded batch. No row may have
+// several chunks, because only `sum` stores chunk sums. The function then returns the number of entries, and start_of
+// has the place of each low digit's first entry. Otherwise it returns 0 and, if `stores` is set, has stored the entries
+// to memory, behind the entries of other blocks.
+HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t high_digit, bool stores, Shared<uint32_t> words,
                              Shared<uint16_t> start_of, Shared<SortEntry> sorted) {
-  constexpr bool kSums = Shape::kBlock == kJoinedBlock;
+  using Shape = JoinedShape;
   HIPOPS_SHARED(uint32_t, next, Shape::kDigits);  // the number of a digit's entries, and then the place of the next one
   HIPOPS_SHARED(uint32_t, long_rows, 1);  // their number
   HIPOPS_SHARED(uint32_t, reserved, 1);
@@ -362,7 +300,7 @@ HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t joiner, bool stores,
   if (thread_index() == 0) long_rows[0] = 0;
 #pragma unroll 1
   for (uint32_t digit = thread_index(); digit < digits; digit += Shape::kBlock) next[digit] = 0;
-  const Runs<Shape> runs(s, joiner);
+  const Runs<Shape> runs(s, high_digit);
   barrier();
   Batch<Shape> batch{};
 
@@ -373,36 +311,30 @@ HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t joiner, bool stores,
       const SortEntry& entry = batch.entry[n];
       if ((now.is_one_batch && !now.has_heads) || !batch.has_entry(n)) continue;
       if (now.has_heads) next.fetch_add(entry.key & (digits - 1), Runs<Shape>::count_of(entry));
-      else next.fetch_add(entry.key >> s.shift & (digits - 1), 1);
+      else next.fetch_add(entry.key & (digits - 1), 1);
     }
     barrier();
   });
-  const auto set_total = [&](uint32_t total) {  // the last block knows the number of all entries
-    if (!kSums && joiner + 1 == s.joiners << s.high_bits && thread_index() == 0) *s.entries = total;
-  };
   const auto reserve_places = [&](uint32_t entries) {
     if (thread_index() == 0) reserved[0] = atomic_fetch_add(s.entries, entries);
     barrier();
     return uniform(uint32_t(reserved[0]));
   };
-  if (counted.items == 0) {
-    set_total(counted.smaller);
-    return 0;
-  }
+  if (counted.items == 0) return 0;
   if (counted.is_one_batch && !counted.has_heads) {
-    const uint32_t entries = sort_batch(&batch, s.shift, s.low_bits, tally, start_of, sorted, [&](uint32_t count) {
+    const auto count_long = [&](uint32_t, uint32_t, uint32_t count) {
       if (count > kChunk) long_rows.fetch_add(0, 1);
-    });
-    set_total(counted.smaller + entries);
-    if (kSums && uniform(uint32_t(long_rows[0])) == 0) return entries;
+    };
+    const uint32_t entries = sort_batch(&batch, 0, s.low_bits, tally, start_of, sorted, count_long);
+    if (uniform(uint32_t(long_rows[0])) == 0) return entries;
     if (!stores) return 0;
-    const uint32_t begin = kSums ? reserve_places(entries) : counted.smaller;
+    const uint32_t begin = reserve_places(entries);
 #pragma unroll 2
     for (uint32_t i = thread_index(); i < entries; i += Shape::kBlock) s.sorted[begin + i] = sorted[i];
     return 0;
   }
   if (!stores) return 0;
-  uint32_t entries = kSums ? 0 : counted.smaller;
+  uint32_t entries = 0;
 #pragma unroll 1
   for (uint32_t first = 0; first < digits; first += Shape::kBlock) {
     const uint32_t digit = first + hide_origin(thread_index()), count = digit < digits ? uint32_t(next[digit]) : 0;
@@ -411,20 +343,19 @@ HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t joiner, bool stores,
     entries += uniform(scan.total);
     barrier();
   }
-  set_total(entries);
-  const uint32_t begin = kSums ? reserve_places(entries) : 0;
+  const uint32_t begin = reserve_places(entries);
 
   const auto place = [&](const auto& now) {
     const SortArgs& s = reload_arguments(args);
     const bool has_heads = now.has_heads;
-    const uint32_t count = sort_batch(&batch, has_heads ? 0 : s.shift, s.low_bits, tally, start_of, sorted);
+    const uint32_t count = sort_batch(&batch, 0, s.low_bits, tally, start_of, sorted);
     if (has_heads) {
       copy_entries<Shape>(s, s.sorted + begin, count, digits - 1, before, start_of, sorted, next);
     } else {
 #pragma unroll 4
       for (uint32_t i = thread_index(); i < count; i += Shape::kBlock) {
         const SortEntry entry = sorted[i];
-        const uint32_t digit = entry.key >> s.shift & (digits - 1);
+        const uint32_t digit = entry.key & (digits - 1);
         s.sorted[begin + next[digit] + i - start_of[digit]] = entry;
       }
     }

@@ -8,41 +8,53 @@
 
 namespace hipops {
 
-constexpr int kSortBlock = 256;  // work-items of a block that splits, or that joins and does not sum
+constexpr int kSortBlock = 256;  // work-items of a block that splits, or of the radix sort
 constexpr int kSortDepth = 8;  // entries of a work-item
 constexpr int kSortBatch = kSortBlock * kSortDepth;
 constexpr int kSortRuns = 512;  // runs of a tile: a block that joins loads a tile at a time
 
-// A block that joins a digit and sums it: its work-items, and the most bits of its low digit.
+// A block of `joined`: its work-items, and the most bits of its low digit.
 constexpr int kJoinedBlock = 512, kJoinedBits = 8;
 
 // A batch is crowded if a digit has more entries than kCrowd + kCrowdOfAverage * the average of a digit, which a
 // uniform index rarely has. kMostCrowd limits this number if digits are few, and the average is large.
 constexpr uint32_t kCrowd = 32, kCrowdOfAverage = 4, kMostCrowd = 512;
 
-// A pass of the sort of valid indices. An entry's key is the permuted number of a row (key_of). An entry's value is the
-// place of the source: of its index in the index tensor, and of its row in x.
+// The sort of valid indices. An entry's key is the permuted number of a row (key_of).
 struct SortArgs {
-  const SortEntry* from;  // null: the index tensor itself. Otherwise the result of the pass before
-  SortEntry* split;       // [blocks][batch]: each block's entries, sorted by the high digit
-  uint32_t* heads;        // [blocks][batch]: for each key of a crowded batch: low digit << 16 | its first entry's place
-  // [2^high_bits + 1][blocks]: where a digit's run begins in a batch: its first entry, in both halves. In a crowded
-  // batch the upper half has kHasHeads and its first head.
-  uint32_t* starts;
   SortEntry* sorted;      // all entries, by key. Entries of one key are in index order
   uint32_t* entries;      // the number of entries in `sorted`
-  uint32_t blocks;        // that split, each a batch
-  uint32_t joiners, joiner_blocks;  // blocks that join one digit; splitting blocks whose runs each of them joins
-  uint32_t batch;         // indices of a block that splits: a multiple of kSortBlock, up to kSortBatch
+  uint32_t blocks;        // that split or, in the radix sort, partition: each has a batch
+  uint32_t batch;         // indices of a block that splits or partitions: a multiple of kSortBlock
+  // An entry's value. 0: the place of the source, that is, of its index in the index tensor, and of its row in x.
+  // Otherwise the row of x itself: the bits of its elements, which have this number of bytes.
+  uint32_t element_bytes;
   uint32_t key_mask;      // 2^(bits of a key) - 1
   int32_t plain_bits;     // the lowest bits of a row that its key has unchanged, so that near rows stay together
-  int32_t shift;          // of the low digit
-  int32_t low_bits, high_bits;
   // For scatter_add: null, or a flag that becomes 1 if one of the `differ_count` elements of `differ` is not 0. Then
   // nothing is added.
   uint32_t* rows_differ;
   const uint32_t* differ;
   int64_t differ_count;
+  // `split` and `joined`:
+  SortEntry* split;       // [blocks][batch]: each block's entries, sorted by the high digit
+  uint32_t* heads;        // [blocks][batch]: for each key of a crowded batch: low digit << 16 | its first entry's place
+  // [2^high_bits + 1][blocks]: where a digit's run begins in a batch: its first entry, in both halves. In a crowded
+  // batch the upper half has kHasHeads and its first head.
+  uint32_t* starts;
+  int32_t low_bits, high_bits;
+};
+
+// A pass of the radix sort, by one digit.
+constexpr int kCountsEach = 8;                              // counts of a digit that a work-item adds
+constexpr int kMostPartitioners = kCountsEach * kSortBlock;  // blocks that partition, at most
+constexpr int kLargestTile = 16 * kSortBlock;                // entries that a block sorts at a time
+struct RadixPassArgs {
+  const SortEntry* from;  // null: the index tensor itself. Otherwise the result of the pass before
+  SortEntry* to;
+  uint32_t* counts;       // [2^bits][blocks]: a digit's entries in a batch, and then in all earlier batches
+  uint32_t* totals;       // [2^bits]: a digit's entries
+  int32_t shift, bits;    // of the digit
 };
 
 // A sum's order, which hipops.h defines: sources of a chunk, and chunk sums of a group.

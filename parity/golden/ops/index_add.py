@@ -199,6 +199,16 @@ def adversarial():
     for dtype, columns in (("f32", 4), ("bf16", 8)):
         yield case("adversarial_chunks_among_others_6000", data(dtype, (200, columns)), data(dtype, (6000, columns)),
                    explicit("u8", rows.tolist()), 0, 1)
+    # Rows of some sources each, and one row with many: with all indices of some batches, or some indices of each batch.
+    rows = np.arange(5000) * 37 % 700
+    rows[np.arange(5000) // 256 % 3 == 0] = 7
+    for dtype, columns in (("f32", 4), ("bf16", 8)):
+        yield case("adversarial_crowded_5000", data(dtype, (700, columns)), data(dtype, (5000, columns)),
+                   explicit("i32", rows.tolist()), 0, 1)
+    rows = np.arange(17000) * 37 % 600
+    rows[::8] = 9
+    yield case("adversarial_frequent_17000", data("f32", (600, 4)), data("f32", (17000, 4)),
+               explicit("i32", rows.tolist()), 0, 1)
     # More groups of chunks than a block has waves.
     yield case("adversarial_chunks_one_row_300000", data("f32", (3, 1)), data("f32", (300000, 1)),
                constant("u8", (300000,), 1), 0, 1)
