@@ -142,29 +142,45 @@ class SegmentSums {
     return first + uint32_t(count_bits(all & lanes_below()));
   }
 
-  // Lists the chunks that begin in the portion, in any order.
-  HIPOPS_METHOD void list_chunks(uint32_t portion, uint32_t rank) const {
+  HIPOPS_METHOD bool begins_row(uint32_t i) const { return lead_ + i == 0 || key(lead_ + i - 1) != key(lead_ + i); }
+
+  // The portion's first entry from `i` on that begins a row, or the number of entries that follow the lead.
+  HIPOPS_METHOD uint32_t next_row(uint32_t i) const {
+    const uint32_t past = loaded_ - lead_;
 #pragma unroll 1
-    for (uint32_t wave = wave_index() * wave_size; wave < portion; wave += Block) {
-      const uint32_t i = wave + lane_index();
-      const uint32_t own = key(lead_ + (i < portion ? i : 0));
+    for (; i < past; i += wave_size) {
+      const uint32_t own = i + lane_index();
+      const LaneMask all = ballot(own < past && begins_row(own));
+      if (all != 0) return i + uint32_t(first_bit(all));
+    }
+    return past;
+  }
+
+  // Lists the chunks that begin in the portion, in any order. A wave has neighbouring entries, and lists the last of
+  // them first, so that it knows where the next row begins.
+  HIPOPS_METHOD void list_chunks(uint32_t portion, uint32_t rank) const {
+    const uint32_t steps = (portion + Block - 1) / Block, begin = wave_index() * steps * wave_size;
+    uint32_t next = begin < portion ? next_row(begin + steps * wave_size) : 0;
+#pragma unroll 1
+    for (uint32_t step = steps; step-- != 0;) {
+      const uint32_t first = begin + step * wave_size, i = first + lane_index();
       uint32_t place = i, number = 0;  // of a chunk: in the portion, and in its row
-      bool has_chunk = i < portion;
-      if (has_chunk && i == 0 && rank != 0) {
+      bool has_chunk = i < portion && begins_row(i);
+      const LaneMask all = ballot(has_chunk), later = all & ~(2 * lanes_below() + 1);
+      const uint32_t end = later != 0 ? first + uint32_t(first_bit(later)) : next;  // of the row
+      if (all != 0) next = first + uint32_t(first_bit(all));
+      if (i == 0 && rank != 0) {
         // The portion begins within a row, whose next chunk begins at the next multiple of kChunk of its sources.
         number = (rank + kChunk - 1) / kChunk;
         place = number * kChunk - rank;
-        has_chunk = place < portion && key(lead_ + place) == own;
-      } else if (has_chunk && lead_ + i != 0) {
-        has_chunk = key(lead_ + i - 1) != own;
+        has_chunk = place < portion && place < end;
       }
       uint32_t to = reserve_place(has_chunk);
       while (has_chunk) {
-        const uint32_t at = lead_ + place, sources = sources_from(at);
-        const bool is_last = sources < kChunk || at + kChunk >= loaded_ || key(at + kChunk) != own;
-        chunk_[to] = Chunk::of(place, sources, number == 0, is_last).packed;
+        const bool is_last = place + kChunk >= end;
+        chunk_[to] = Chunk::of(place, is_last ? end - place : kChunk, number == 0, is_last).packed;
         if (number != 0 || !is_last) {
-          chunked_[slot_of(place, is_last)] = uint64_t(number) << 32 | row_of(a.sort, own);
+          chunked_[slot_of(place, is_last)] = uint64_t(number) << 32 | row_of(a.sort, key(lead_ + place));
           chunks_[slot_of(place, is_last)] = UINT32_MAX;
         }
         ++number;
@@ -174,19 +190,6 @@ class SegmentSums {
       }
     }
     barrier();
-  }
-
-  // The number of entries with one key from a place on, up to kChunk. Doubles a step, and then halves the range.
-  HIPOPS_METHOD uint32_t sources_from(uint32_t at) const {
-    const uint32_t own = key(at), most = loaded_ - at < kChunk ? loaded_ - at : kChunk;
-    uint32_t step = 1;
-    while (step < most && key(at + step) == own) step *= 2;
-    uint32_t within = step / 2, past = step < most ? step : most;
-    while (past - within > 1) {
-      const uint32_t middle = (within + past) / 2;
-      (key(at + middle) == own ? within : past) = middle;
-    }
-    return past;
   }
 
   HIPOPS_METHOD void add_chunks() const {
