@@ -44,38 +44,24 @@ class Column {
   }
   HIPOPS_METHOD Packed<W, kLength> absent_value() const { return Packed<W, kLength>::filled(narrow<W>(compute_t<W>(absent_))); }
 
-  // For a column that may be absent: its load is in a branch. Without wait_for_load_by(), the kernel would wait at the
-  // first use, and then for the loads of the next row, too. `zero`: see runtime_zero_.
   template <class Place>
-  HIPOPS_METHOD void load_row_type(Place col, uint32_t zero, C (&out)[kLength]) const {
-    Packed<W, kLength> all = absent_value();
-    if (data_ != nullptr) {
-      Incoming<1> in;
-      issue_loads<1>([col](int) { return col; }, &in);
-      in.shift();
-      all = in.value(0);
-    }
-    all.wait_for_load_by(zero);
-    widen_all(all, out);
+  HIPOPS_METHOD Packed<W, kLength> load_row_type(Place col) const {
+    if (data_ == nullptr) return absent_value();
+    Incoming<1> in;
+    issue_loads<1>([col](int) { return col; }, &in);
+    in.shift();
+    return in.value(0);
   }
   template <class Place>
-  HIPOPS_METHOD void load_f32(Place col, uint32_t zero, C (&out)[kLength]) const {
+  HIPOPS_METHOD Packed<f32, kLength> load_f32(Place col, bool may_be_absent) const {
     const f32* const data = reinterpret_cast<const f32*>(data_);
-    Packed<f32, kLength> all = Packed<f32, kLength>::filled(f32(absent_));
-    if (data_ == nullptr) {
-    } else if constexpr (Shape::kLayout == RowLayout::aligned) {
-      all = load_packed<kLength>(data + col);
-    } else if constexpr (Shape::kByElement) {
-      all = Vector<f32, 1>{{data[place(col)]}};
-    } else {
-      all = load_vector_anywhere<kLength>(data + col);
-    }
-    all.wait_for_load_by(zero);
-#pragma unroll
-    for (int i = 0; i < kLength; ++i) out[i] = with_plain_nan<W>(C(all[i]));
+    if (may_be_absent && data == nullptr) return Packed<f32, kLength>::filled(f32(absent_));
+    if constexpr (Shape::kLayout == RowLayout::aligned) return load_packed<kLength>(data + col);
+    else if constexpr (Shape::kByElement) return Vector<f32, 1>{{data[place(col)]}};
+    else return load_vector_anywhere<kLength>(data + col);
   }
   template <class Place>
-  HIPOPS_METHOD void read_aligned(Place col, C (&out)[kLength]) const { widen_all(load_packed<kLength>(data_ + col), out); }
+  HIPOPS_METHOD Packed<W, kLength> load_aligned(Place col) const { return load_packed<kLength>(data_ + col); }
   template <class Place>
   HIPOPS_METHOD int32_t misalignment_at(Place col) const { return misalignment(data_ + col); }
   HIPOPS_METHOD C at(int64_t col, bool is_f32) const {
@@ -84,10 +70,14 @@ class Column {
   }
   HIPOPS_METHOD C at_in_row_type(int64_t col) const { return C(widen(data_[place(col)])); }
 
+  static HIPOPS_METHOD void widen_all(const Packed<W, kLength>& all, C (&out)[kLength]) {
+#pragma unroll
+    for (int i = 0; i < kLength; ++i) out[i] = C(widen(all[i]));
+  }
   template <class P>
   static HIPOPS_METHOD void widen_all(const P& all, C (&out)[kLength]) {
 #pragma unroll
-    for (int i = 0; i < kLength; ++i) out[i] = C(widen(all[i]));
+    for (int i = 0; i < kLength; ++i) out[i] = with_plain_nan<W>(C(all[i]));
   }
 
  private:
@@ -157,18 +147,13 @@ class AllColumns {
   HIPOPS_METHOD void read(const Rows& rows, [[maybe_unused]] int v, typename Rows::Column col, C (&out)[kCount + 1][kLength]) const {
     const auto place = rows.clamp_to_row(col);
     if constexpr (!kKept && Rows::kHasEdges && !has_unaligned_vectors) {
-      if (__builtin_expect(all_in_row_type_ && are_aligned(rows), 1)) {
-#pragma unroll
-        for (int i = 0; i < kCount; ++i) column_[i].read_aligned(place, out[i]);
-        return;
-      }
+      if (__builtin_expect(all_in_row_type_ && are_aligned(rows), 1))
+        return load_now([&](int i) { return column_[i].load_aligned(place); }, out);
     }
     if (__builtin_expect(kKept ? are_f32_apart() : !all_in_row_type_, 0)) {
-#pragma unroll
-      for (int i = 0; i < kCount; ++i) {
-        if (kKept || are_f32_apart()) column_[i].load_f32(place, runtime_zero_, out[i]);
-        else column_[i].load_row_type(place, runtime_zero_, out[i]);
-      }
+      if (!kKept && !Shape::kByElement && all_in_f32_) load_now([&](int i) { return column_[i].load_f32(place, false); }, out);
+      else if (kKept || are_f32_apart()) load_now([&](int i) { return column_[i].load_f32(place, true); }, out);
+      else load_now([&](int i) { return column_[i].load_row_type(place); }, out);
     } else if constexpr (kKept) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) Column<Shape>::widen_all(kept_[v][i], out[i]);
@@ -214,7 +199,8 @@ class AllColumns {
   template <class Args, int... i>
   HIPOPS_METHOD AllColumns(const Args& a, List<i...>)
       : column_{{a.columns[i].data, a.columns[i].step, C(Op::absent_column(i))}...}, is_f32_(a.columns_are_f32),
-        all_in_row_type_((column_[i].is_present() && ...) && !are_f32_apart()), runtime_zero_(uint32_t(a.rows.rows >> 63)) {}
+        all_in_row_type_((column_[i].is_present() && ...) && !are_f32_apart()),
+        all_in_f32_((column_[i].is_present() && ...) && are_f32_apart()), runtime_zero_(uint32_t(a.rows.rows >> 63)) {}
 
   // Whether vectors of the row are vectors of every column, too. Often only x begins anywhere.
   template <class Rows>
@@ -224,10 +210,26 @@ class AllColumns {
     for (int i = 0; i < kCount; ++i) all = all && column_[i].misalignment_at(rows.first_column(0)) == 0;
     return all;
   }
+  static constexpr bool kWaitsInBranch =
+      !bounds_set_registers || Shape::kBody != RowBody::on_chip || prefetches_rows(Shape::kBody);
+  // Loads all columns by load(i). The branch waits for them if loads of other rows or tiles may be in flight. Otherwise the
+  // kernel would wait for those, too, at the first use.
+  template <class Load>
+  HIPOPS_METHOD void load_now(Load load, C (&out)[kCount + 1][kLength]) const {
+    decltype(load(0)) all[kCount];
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) all[i] = load(i);
+    if constexpr (kWaitsInBranch) {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) all[i].wait_for_load_by(runtime_zero_);
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) Column<Shape>::widen_all(all[i], out[i]);
+  }
   HIPOPS_METHOD bool are_f32_apart() const { return sizeof(W) != sizeof(f32) && is_f32_ != 0; }
 
   Column<Shape> column_[kCount];
-  int32_t is_f32_, all_in_row_type_;  // all: present, in the rows' type. Not bools: gfx9 keeps bools as lane masks
+  int32_t is_f32_, all_in_row_type_, all_in_f32_;  // all: present. Not bools: gfx9 keeps bools as lane masks
   uint32_t runtime_zero_;  // rows >> 63: always 0, but no compiler knows that
   Packed<W, kLength> kept_[kKept ? Shape::kVectors : 1][kCount];
   int kept_from_ = 0;  // the first column in kept_

@@ -175,7 +175,8 @@ struct SumAndDeviations {
     if constexpr (sizeof(T) == 2) {
       return view.reduce(
           SumByMatrix(), [](C x) { return Moments<C>{x, x * x}; },
-          [](const Moments<C>& of_vector) { return Moments<Wide>{Wide::of(of_vector.sum), Wide::of(of_vector.squares)}; });
+          [](const Moments<C>& of_vector) { return Moments<Wide, C>{Wide::of(of_vector.sum), of_vector.squares}; },
+          [](const Moments<Wide, C>& of_lane) { return Moments<Wide>{of_lane.sum, Wide::of(of_lane.squares)}; });
     } else {
       return view.reduce(
           SumByMatrix(), [](C x) { return Moments<Wide, C>{Wide::of(x), x * x}; },

@@ -35,10 +35,11 @@ struct RowView {
   HIPOPS_METHOD bool begins_row() const { return true; }
   HIPOPS_METHOD typename Shape::Compute given(int i) const { return rows.given(i, Op::absent_given(i)); }
   HIPOPS_METHOD RowView<Op, Shape, Reduction, true> second_pass() const { return {tile, rows, reduction}; }
-  template <class O, class F, class G = Identity>
-  HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
+  // h changes the lane's result before lanes are reduced.
+  template <class O, class F, class G = Identity, class H = Identity>
+  HIPOPS_METHOD auto reduce(O op, F f, G g = {}, H h = {}) const {
     tile.recompute_widened();
-    return reduction(tile.template reduce<kSecondPass>(rows, 0, op, f, g), op);
+    return reduction(h(tile.template reduce<kSecondPass>(rows, 0, op, f, g)), op);
   }
   template <class F>
   HIPOPS_METHOD void map(F f) const { tile.map(f); }
