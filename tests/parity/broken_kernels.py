@@ -55,6 +55,7 @@ KERNEL = "device/rows/row_kernel.h"
 SHAPE = "device/rows/shape.h"
 TILE = "device/rows/tile.h"
 COLUMNS = "device/rows/columns.h"
+COLUMN_SUMS = "device/rows/column_sums.h"
 PACKED = "device/rows/packed.h"
 PARTS = "device/rows/parts.h"
 MAP = "device/map/map_kernel.h"
@@ -540,6 +541,13 @@ MUTATIONS = (
         before="value[i] = is_masked ? kMasked : score;",
         after="value[i] = score;",
         runs=(Run("adversarial", "f32"),)),
+    Mutation(
+        "terms_of_a_row_left_out",
+        "The last row of a chunk has no terms in the sums of columns.",
+        "rms_norm_backward", COLUMN_SUMS,
+        before="{ sums.add(v, terms); });",
+        after="{ if (first < end) sums.add(v, terms); });",
+        runs=(Run("smoke", "f32"),)),
 
     # ---- Index ops and copies
     Mutation(
