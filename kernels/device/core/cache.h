@@ -51,6 +51,16 @@ template <int N, class T>
 HIPOPS_FN Packed<T, N> load_packed_evict_last(const T* at) { return load_packed<N>(at); }
 #endif
 
+// Loads from a uniform address that the kernel does not write. On AMD it is a scalar load, which no vector load waits for.
+template <class T>
+HIPOPS_FN T load_uniform(const T* at) {
+#if defined(HIPOPS_AMD)
+  return *(const __attribute__((address_space(4))) T*)at;
+#else
+  return *at;
+#endif
+}
+
 // Prefetches a line to the L2 cache, if the target has an instruction for it that does not wait.
 #if defined(HIPOPS_NVIDIA)
 constexpr bool has_prefetch = true;

@@ -11,6 +11,7 @@
 //                       costs registers.
 #pragma once
 
+#include "device/core/cache.h"
 #include "device/core/math.h"
 #include "device/core/reduce.h"
 #include "device/core/vector.h"
@@ -114,7 +115,8 @@ struct GreatestOf : PlainKind<GreatestOf<C>, C> {
   }
   static HIPOPS_METHOD C finish(const ReduceArgs& a, C greatest) {
     if (a.sign != 0) return greatest * C(a.sign);
-    if (a.most_magnitude != nullptr && greatest > C(*a.most_magnitude)) greatest = C(*a.most_magnitude);
+    const C most = a.most_magnitude != nullptr ? C(load_uniform(a.most_magnitude)) : C(INFINITY);
+    if (greatest > most) greatest = most;
     const C scale = greatest / C(a.count);
     return scale < C(a.least_scale) ? C(a.least_scale) : scale;
   }

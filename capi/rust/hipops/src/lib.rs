@@ -814,6 +814,7 @@ pub fn static_quantize(q: &ViewMut<'_>, x: &View<'_>, scale: &View<'_>, stream: 
 pub const WHOLE_TENSOR: i64 = sys::HIPOPS_WHOLE_TENSOR as i64;
 
 /// `hipops_dynamic_quantize`
+#[allow(clippy::too_many_arguments)]
 pub fn dynamic_quantize(
     q: &ViewMut<'_>,
     scale: &ViewMut<'_>,
