@@ -14,6 +14,7 @@ struct RadixShape {
   static constexpr int kBlock = Block, kDepth = Depth, kBatch = Block * Depth, kWaves = Block / wave_size;
   static constexpr int kBits = Bits, kDigits = 1 << Bits, kTally = kWaves << Bits;  // counts of all waves
   static constexpr bool kStreams = Streams;
+  static constexpr int kTogether = Streams ? 4 : 1;  // entries of a lane that are ranked without a branch
 };
 
 // Up to kBatch entries, in registers: each wave has the same number of neighbouring entries. Most kernels that sort run
@@ -32,6 +33,8 @@ struct Batch {
   }
 
   HIPOPS_METHOD uint32_t place(int n) const { return wave_index() * of_wave + uint32_t(n) * wave_size + lane_index(); }
+  // True at the first place after a group of ranks, if the group ends the wave's entries.
+  HIPOPS_METHOD bool ends_before(int n) const { return n % Shape::kTogether == 0 && !in_use(n); }
   HIPOPS_METHOD bool in_use(int n) const { return uint32_t(n) * wave_size < of_wave; }  // the same for all work-items
 
   HIPOPS_METHOD uint32_t digit(int n) const { return entry[n].key >> shift_ & digit_mask_; }
@@ -59,7 +62,9 @@ struct Batch {
     if constexpr (Shape::kStreams) {  // constant bits cost fewer instructions
 #pragma unroll
       for (int bit = 0; bit < Shape::kBits; bit += 4) {
-        if (bit < bits) compare<0, kDepth, 4>(bit, differs);
+        if (bit >= bits) continue;
+        compare<0, kDepth / 2, 4>(bit, differs);
+        if (in_use(kDepth / 2)) compare<kDepth / 2, kDepth, 4>(bit, differs);
       }
     } else {
 #pragma unroll 1
@@ -71,7 +76,7 @@ struct Batch {
     wave_barrier();
 #pragma unroll
     for (int n = 0; n < kDepth; ++n) {
-      if (!in_use(n)) break;
+      if (ends_before(n)) break;
       const LaneMask peers = ballot(has_entry(n)) & ~differs[n], earlier = peers & lanes_below();
       const uint32_t before = tally[own + digit(n)];
       rank[n] = before + uint32_t(count_bits(earlier));
@@ -130,8 +135,10 @@ HIPOPS_FN uint32_t sort_batch(Batch<Shape>* batch, int shift, int bits, Shared<u
   }
   const uint32_t own = wave_index() << bits;
 #pragma unroll
-  for (int n = 0; n < Shape::kDepth; ++n)
-    if (batch->has_entry(n)) batch->rank[n] += uint32_t(start_of[batch->digit(n)]) + tally[own + batch->digit(n)];
+  for (int n = 0; n < Shape::kDepth; ++n) {
+    if (batch->ends_before(n)) break;
+    batch->rank[n] += uint32_t(start_of[batch->digit(n)]) + tally[own + batch->digit(n)];
+  }
   if constexpr (Shape::kStreams) barrier();  // the tally has been read
 #pragma unroll
   for (int n = 0; n < Shape::kDepth; ++n)

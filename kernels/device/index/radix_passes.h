@@ -16,6 +16,8 @@ namespace {
 // AMD's blocks sort fewer entries at a time, so that shared memory has room for several blocks.
 constexpr bool has_small_tiles = on_amd || wave_size == 64;
 using TileShape = RadixShape<kSortBlock, has_small_tiles ? 8 : kLargestTile / kSortBlock, kRadixBits, true>;
+constexpr uint32_t kMoved = 4;  // sorted entries that a work-item moves together
+static_assert(TileShape::kDepth % kMoved == 0, "the last entries that are loaded exist");
 static_assert(kLargestTile % TileShape::kBatch == 0, "a batch has whole tiles");
 
 // A tile of a block's batch. First: the first pass, which loads the index tensor.
@@ -196,10 +198,16 @@ HIPOPS_FN void partition(const Args& a) {
     };
     const uint32_t count = sort_batch(&batch, p.shift, p.bits, sorted.template as<uint16_t>(), start_of, sorted,
                                       place_digit);
-#pragma unroll 4
-    for (uint32_t i = thread_index(); i < count; i += kSortBlock) {
-      const SortEntry entry = sorted[i];
-      p.to[i + shift[entry.key >> p.shift & (digits - 1)]] = entry;
+#pragma unroll 1
+    for (uint32_t first = thread_index(); first < count; first += kMoved * kSortBlock) {
+      SortEntry entry[kMoved];
+#pragma unroll
+      for (uint32_t n = 0; n < kMoved; ++n) entry[n] = sorted[first + n * kSortBlock];
+#pragma unroll
+      for (uint32_t n = 0; n < kMoved; ++n) {
+        const uint32_t i = first + n * kSortBlock, to = i + shift[entry[n].key >> p.shift & (digits - 1)];
+        if (i < count) p.to[to] = entry[n];
+      }
     }
     barrier();
   }
