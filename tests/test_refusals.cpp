@@ -434,11 +434,11 @@ TEST_CASE("rms_norm_backward refuses tensors of other shapes, and dw without a w
     invalid_memory(op, "flags is 0x2, expected 0 or some of HIPOPS_WEIGHT_PLUS_ONE (0x4), HIPOPS_ROUND_BEFORE_WEIGHT (0x8) and "
                    "HIPOPS_BATCH_INVARIANT (0x10)",
                    [](OpCall& c) { c.params["flags"] = HIPOPS_ROUND_SUM; });
-    invalid_memory(op, "workspace is NULL, expected 32 bytes for dw (hipops_rms_norm_backward_workspace_bytes)", kAsIs);
+    invalid_memory(op, "workspace is NULL, expected 64 bytes for dw (hipops_rms_norm_backward_workspace_bytes)", kAsIs);
     OpCall call("rms_norm_backward");
     int64_t bytes = -1;
     EXPECT_EQUAL(call.ask_workspace(&bytes), HIPOPS_SUCCESS);
-    EXPECT_EQUAL(bytes, 32);
+    EXPECT_EQUAL(bytes, 64);
     call.leave_out("dw");
     EXPECT_EQUAL(call.ask_workspace(&bytes), HIPOPS_SUCCESS);
     EXPECT_EQUAL(bytes, 0);
