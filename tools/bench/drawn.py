@@ -1,4 +1,4 @@
-"""Rows of the benchmark beside the table: shapes of row ops, fixed or drawn from a seed, of kinds that users have."""
+"""Rows of the benchmark that the table lacks: shapes of row ops, fixed or drawn from a seed, of kinds that users have."""
 
 import random
 
