@@ -71,7 +71,7 @@ TYPES = "device/core/types.h"
 MATH = "device/core/math.h"
 RADIX = "device/core/radix.h"
 SORTED_SOURCES = "device/index/sorted_sources.h"
-SORT_KEYS = "device/index/sort_keys.h"
+SORT_TILE = "device/index/sort_tile.h"
 RADIX_PASSES = "device/index/radix_passes.h"
 SEGMENTED_SUM = "device/index/segmented_sum.h"
 
@@ -709,7 +709,7 @@ MUTATIONS = (
     Mutation(
         "counters_not_cleared",
         "The counters of chunks begin with what the workspace has.",
-        "index_add", SORT_KEYS,
+        "index_add", SORT_TILE,
         before="a.segments.arrived[int64_t(first / kChunk) * parts + i] = 0;",
         after=";",
         runs=(Run("adversarial", "f32"), Run("adversarial", "f16"))),

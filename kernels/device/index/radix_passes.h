@@ -6,9 +6,7 @@
 //              smaller digits and of earlier blocks. So a pass is stable. No block waits for another.
 #pragma once
 
-#include "device/core/radix.h"
-#include "device/core/strided.h"
-#include "device/index/sort_keys.h"
+#include "device/index/sort_tile.h"
 
 namespace hipops {
 namespace {
@@ -19,91 +17,6 @@ using TileShape = RadixShape<kSortBlock, has_small_tiles ? 8 : kLargestTile / kS
 constexpr uint32_t kMoved = 4;  // sorted entries that a work-item moves together
 static_assert(TileShape::kDepth % kMoved == 0, "the last entries that are loaded exist");
 static_assert(kLargestTile % TileShape::kBatch == 0, "a batch has whole tiles");
-
-// A tile of a block's batch. First: the first pass, which loads the index tensor.
-template <class Args, bool First>
-class SortTile {
- public:
-  explicit HIPOPS_METHOD SortTile(const Args& args) : a(args), first_(int64_t(block_index()) * args.sort.batch) {
-    const int64_t all = First ? a.indices : int64_t(*a.sort.entries);
-    past_ = first_ + a.sort.batch < all ? first_ + a.sort.batch : all;
-  }
-
-  HIPOPS_METHOD bool is_there() const { return first_ < past_; }
-  HIPOPS_METHOD void next() { first_ += TileShape::kBatch; }
-
-  // Loads the entries or, with Counts, only their keys. With Counts it also reports indices out of range.
-  template <bool Counts>
-  HIPOPS_METHOD void load(Batch<TileShape>* batch) const {
-    const uint32_t left = past_ - first_ < TileShape::kBatch ? uint32_t(past_ - first_) : uint32_t(TileShape::kBatch);
-    batch->begin(left);
-    const uint32_t place = batch->place(0), of_wave = batch->of_wave / wave_size;
-    const uint32_t rest = place < left ? (left - place + wave_size - 1) / wave_size : 0;
-    const uint32_t own = rest < of_wave ? rest : of_wave;  // entries of this lane
-    const int64_t at = own != 0 ? first_ + place : first_;
-    if constexpr (First) return load_sources<Counts>(at, own, batch);
-    SortEntry entry[TileShape::kDepth];
-    load_spaced<SortEntry>(a.pass.from + at, wave_size, own, entry);
-#pragma unroll
-    for (uint32_t n = 0; n < TileShape::kDepth; ++n)
-      batch->entry[n] = {n < own ? entry[n].key : Batch<TileShape>::kNoKey, entry[n].value};
-  }
-
- private:
-  template <bool Counts>
-  HIPOPS_METHOD void load_sources(int64_t at, uint32_t own, Batch<TileShape>* batch) const {
-    int64_t value[TileShape::kDepth];
-    const int64_t mark = load_spaced_indices(a.index, at * a.index_step, wave_size * a.index_step, own > 1 ? own : 1,
-                                             value);
-#pragma unroll
-    for (uint32_t n = 0; n < TileShape::kDepth; ++n) {
-      const int64_t i = at + n * wave_size;
-      int64_t row = kNothing;
-      if (n < own) row = checked_index(a.index, value[n], mark, i * a.report_step, Counts ? a.reported : 0);
-      batch->entry[n] = {row != kNothing ? uint32_t(row) : Batch<TileShape>::kNoKey, uint32_t(i)};
-    }
-    if (Counts) return;
-    switch (a.sort.element_bytes) {  // no value is used before the keys are sorted
-      case 4: return load_rows<uint32_t>(at, own, batch);
-      case 2: return load_rows<uint16_t>(at, own, batch);
-      case 1: return load_rows<uint8_t>(at, own, batch);
-    }
-  }
-
-  // Loads the rows of x, whose elements have one step, into one word each.
-  template <class Word>
-  HIPOPS_METHOD void load_rows(int64_t at, uint32_t own, Batch<TileShape>* batch) const {
-    const Word* x = static_cast<const Word*>(a.x) + at * a.x_step;
-#pragma unroll 1
-    for (uint32_t shift = 0, e = 0; e < uint32_t(a.walk.count); shift += 8 * sizeof(Word), ++e) {
-      Word element[TileShape::kDepth];
-      load_spaced<Word>(x + int64_t(e) * a.walk.dim[0].stride[Args::kSource], wave_size * a.x_step, own, element);
-#pragma unroll
-      for (int n = 0; n < TileShape::kDepth; ++n) {
-        uint32_t* const value = &batch->entry[n].value;
-        *value = (e == 0 ? 0 : *value) | uint32_t(element[n]) << shift;
-      }
-    }
-  }
-
-  // Loads the `own` elements that a lane has.
-  template <class T>
-  static HIPOPS_METHOD void load_spaced(const T* at, int64_t step, uint32_t own, T (&element)[TileShape::kDepth]) {
-#pragma unroll
-    for (uint32_t n = 0; n < TileShape::kDepth; ++n) {
-      if (loads_are_predicated) {
-        element[n] = {};
-        if (n < own) element[n] = *at;
-      } else {
-        element[n] = *at;
-      }
-      if (loads_are_predicated || n + 1 < own) at += step;
-    }
-  }
-
-  const Args& a;
-  int64_t first_, past_;
-};
 
 template <bool First, class Args>
 HIPOPS_FN void count_digits_of(const Args& a, Shared<uint32_t> count) {
@@ -116,7 +29,7 @@ HIPOPS_FN void count_digits_of(const Args& a, Shared<uint32_t> count) {
   barrier();
   Batch<TileShape> batch;
 #pragma unroll 1
-  for (SortTile<Args, First> tile(a); tile.is_there(); tile.next()) {
+  for (SortTile<TileShape, Args, First> tile(a); tile.is_there(); tile.next()) {
     tile.template load<true>(&batch);
 #pragma unroll
     for (int n = 0; n < TileShape::kDepth; ++n) {
@@ -189,7 +102,7 @@ HIPOPS_FN void partition(const Args& a) {
   if (First && block_index() == 0 && thread_index() == 0) *a.sort.entries = entries;
   Batch<TileShape> batch;
 #pragma unroll 1
-  for (SortTile<Args, First> tile(a); tile.is_there(); tile.next()) {
+  for (SortTile<TileShape, Args, First> tile(a); tile.is_there(); tile.next()) {
     tile.template load<false>(&batch);
     const auto place_digit = [&](uint32_t digit, uint32_t start, uint32_t count) {
       const uint32_t to = next[digit];

@@ -9,8 +9,7 @@
 // block waits for another. radix_passes.h sorts the indices of other calls.
 #pragma once
 
-#include "device/core/radix.h"
-#include "device/index/sort_keys.h"
+#include "device/index/sort_tile.h"
 
 namespace hipops {
 namespace {
@@ -20,25 +19,6 @@ using JoinedShape = RadixShape<kJoinedBlock, kSortBatch / kJoinedBlock, kJoinedB
 constexpr uint32_t kPlaceMask = 0xffff;      // of a head or a start: the lower half
 constexpr uint32_t kHasHeads = 1u << 31;     // of a start: the batch has heads
 constexpr int kCopied = 4;                   // entries that a work-item copies together
-
-// Loads the block's part of the index.
-template <class Args>
-HIPOPS_FN void load_batch(const Args& a, int64_t first, Batch<SortShape>* batch) {
-  int64_t offset[kSortDepth], value[kSortDepth];
-#pragma unroll
-  for (int n = 0; n < kSortDepth; ++n) {
-    const int64_t i = first + batch->place(batch->in_use(n) ? n : 0);
-    offset[n] = (i < a.indices ? i : a.indices - 1) * a.index_step;
-  }
-  const int64_t mark = load_indices(a.index, offset, value);
-#pragma unroll
-  for (int n = 0; n < kSortDepth; ++n) {
-    const int64_t i = first + batch->place(n);
-    int64_t row = kNothing;
-    if (batch->in_use(n) && i < a.indices) row = checked_index(a.index, value[n], mark, i * a.report_step, a.reported);
-    batch->entry[n] = {row != kNothing ? key_of(a.sort, uint32_t(row)) : Batch<SortShape>::kNoKey, uint32_t(i)};
-  }
-}
 
 template <class Args>
 HIPOPS_FN void sort_split(const Args& a) {
@@ -52,8 +32,10 @@ HIPOPS_FN void sort_split(const Args& a) {
   if (block_index() == 0 && thread_index() == 0) *s.entries = 0;
   if (!may_sort(s)) return;
   Batch<SortShape> batch;
-  batch.begin(s.batch);
-  load_batch(a, first, &batch);
+  SortTile<SortShape, Args, true>(a).template load<true>(&batch);
+#pragma unroll
+  for (int n = 0; n < kSortDepth; ++n)
+    if (batch.has_entry(n)) batch.entry[n].key = key_of(s, batch.entry[n].key);
   clear_counters(a, first);  // behind the loads, so that no load waits for these stores
   if (thread_index() == 0) crowded[0] = 0;
   const auto count_crowd = [&](uint32_t, uint32_t, uint32_t count) {
