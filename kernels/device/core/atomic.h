@@ -46,7 +46,13 @@ HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) {
 HIPOPS_FN uint64_t atomic_fetch_add(uint64_t* at, uint64_t v) {
   return __hip_atomic_fetch_add(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
-HIPOPS_FN void release_to_device() { __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent"); }
+HIPOPS_FN void release_to_device() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+#if defined(__GFX9__)
+  // If clang knows no access in flight, it does not wait for the fence's buffer_wbl2, which stores dirty lines.
+  asm volatile("s_waitcnt vmcnt(0)" ::: "memory");
+#endif
+}
 HIPOPS_FN void acquire_from_device() { __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent"); }
 HIPOPS_FN void acquire_from_block() { __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup"); }
 
