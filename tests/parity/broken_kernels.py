@@ -585,7 +585,7 @@ MUTATIONS = (
         "index_add", SORTED_SOURCES,
         before=" - uint32_t(ballot(begins[0]) & 1)",
         after="",
-        runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("indices", "f16", "fault", plan="ordered"))),
+        runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("sizes", "bf16", plan="ordered"))),
     Mutation(
         "last_head_without_entries",
         "The last head of a block's digit has no entries, because no head follows it.",
