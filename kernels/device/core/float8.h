@@ -85,7 +85,7 @@ HIPOPS_FN Packed<uint8_t, n> narrow_to_eight_bits(EightBits to, const Float8Form
   bool by_instruction = n % 2 == 0 && has_float8_instruction(to);
   if constexpr (!converts_nan_to_float8) {
 #pragma unroll
-    for (int i = 0; i < n; ++i) by_instruction = by_instruction && v[i] == v[i];
+    for (int i = 0; i + 1 < n; i += 2) by_instruction &= !__builtin_isunordered(v[i], v[i + 1]);
   }
   if (to == EightBits::i8) fill([](float one) { return narrow_to_i8(one); });
   else if (by_instruction && to == kInstructionE4M3) fill_by_instruction(kInstructionE4M3);
