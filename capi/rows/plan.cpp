@@ -18,15 +18,6 @@ int64_t lanes_of(const RowKernel& k, const DeviceNumbers& device) {
   return int64_t{k.lanes} * (stands_for_more ? device.blocks_in_one : 1);
 }
 
-// Rounds the number of groups of blocks down to a multiple of the period of the rows' alignment, unless that adds a
-// round. Every row of a group then has the same offset to 16 bytes, so a lane keeps its columns and its weights.
-int64_t whole_periods(const RowKernel& k, const RowProblem& p, int64_t groups, int64_t work) {
-  const int64_t whole = groups - groups % (kWideAccess / dtype_bytes(p.dtype));
-  const bool is_better = k.layout == RowLayout::unaligned && prefetches_rows(k.body) && whole > 0 &&
-                         divided_up(work, whole) == divided_up(work, groups);
-  return is_better ? whole : groups;
-}
-
 // If the typed input repeats, all rows of a block have the same part of it, which then stays in the L1 cache. There are
 // still blocks enough to end together.
 int64_t by_typed_input(const RowProblem& p, const DeviceNumbers& device, int64_t groups, int64_t rows) {
@@ -97,8 +88,7 @@ RowLaunch resolve(PlanOptions options, const RowKernels& kernels, const RowChoic
   if (device.prefetches_rows && prefetches_rows(k.body))  // no more than run at a time
     most = std::min(most, device.units * std::max<int64_t>(k.resident / plan.block, 1));
   most = std::max<int64_t>(most / cluster, 1);
-  int64_t groups = by_typed_input(p, device, divided_up(work, divided_up(work, most)), rows);  // of equal work
-  if (device.prefetches_rows) groups = whole_periods(k, p, groups, work);
+  const int64_t groups = by_typed_input(p, device, divided_up(work, divided_up(work, most)), rows);  // of equal work
   plan.grid = static_cast<uint32_t>(groups * cluster);
   plan.row_step = groups * rows;
   return plan;
@@ -117,8 +107,7 @@ hipops_status plan_rows(PlanOptions options, Op& op, const RowProblem& problem, 
     uint32_t most = 0;
     if (hipops_status status = most_clusters(op, device, plan->cluster, plan->block, &most)) return status;
     if (most > 0) {
-      const int64_t fit = std::min<int64_t>(plan->grid / plan->cluster, most);
-      const int64_t clusters = whole_periods(kernels.kernel[plan->kernel], problem, fit, problem.rows);
+      const int64_t clusters = std::min<int64_t>(plan->grid / plan->cluster, most);
       plan->grid = static_cast<uint32_t>(clusters) * plan->cluster;
       plan->row_step = clusters;
       return HIPOPS_SUCCESS;

@@ -348,14 +348,6 @@ MUTATIONS = (
         after="static_cast<void>(in);",
         runs=(Run("sizes", "f32"),)),
     Mutation(
-        "weights_of_the_row_before",
-        "A lane's weights were loaded for a row with another offset to 16 bytes.",
-        "rms_norm", COLUMNS,
-        before="      issue_loads(rows);\n      wait_for_loads();",
-        after="      wait_for_loads();",
-        wave=32,
-        runs=(Run("sizes", "bf16"),)),
-    Mutation(
         "lanes_without_elements_count",
         "The partial result of a lane without elements is merged, too.",
         "fused_add_layer_norm", PARTS,

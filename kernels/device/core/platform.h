@@ -76,6 +76,14 @@ constexpr bool bounds_set_registers = HIPOPS_CPU_WAVE == 32;
 constexpr bool bounds_set_registers = on_nvidia;
 #endif
 
+// Whether tiles in shared memory are small, so that a compute unit has room for several blocks. The CPU follows AMD with
+// waves of 64.
+#if defined(HIPOPS_CPU_WAVE)
+constexpr bool has_small_tiles = HIPOPS_CPU_WAVE == 64;
+#else
+constexpr bool has_small_tiles = on_amd;
+#endif
+
 // Whether a launch can add shared memory for each block. On AMD, kernels declare all of it.
 constexpr bool has_launch_shared = !on_amd;
 

@@ -11,8 +11,6 @@
 namespace hipops {
 namespace {
 
-// AMD's blocks sort fewer entries at a time, so that shared memory has room for several blocks.
-constexpr bool has_small_tiles = on_amd || wave_size == 64;
 using TileShape = RadixShape<kSortBlock, has_small_tiles ? 8 : kLargestTile / kSortBlock, kRadixBits, true>;
 constexpr uint32_t kMoved = 4;  // sorted entries that a work-item moves together
 static_assert(TileShape::kDepth % kMoved == 0, "the last entries that are loaded exist");

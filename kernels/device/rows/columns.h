@@ -113,7 +113,6 @@ class AllColumns {
 #pragma unroll
         for (int v = 0; v < Shape::kVectors; ++v) kept_[v][i] = in.value(v);
       }
-      kept_from_ = int(rows.first_column(0));
     }
   }
   // Waits here, and not at the first use, when later loads are in flight.
@@ -123,15 +122,6 @@ class AllColumns {
       for (int v = 0; v < Shape::kVectors; ++v)
 #pragma unroll
         for (int i = 0; i < kCount; ++i) kept_[v][i].wait_for_load_by(runtime_zero_);
-    }
-  }
-  // If the next row has another misalignment, the lane's vectors cover other columns.
-  template <class Rows>
-  HIPOPS_METHOD void reload_if_moved(const Rows& rows) {
-    if constexpr (kKept && Rows::kHasEdges && !has_unaligned_vectors) {
-      if (__builtin_expect(int(rows.first_column(0)) == kept_from_, 1)) return;
-      issue_loads(rows);
-      wait_for_loads();
     }
   }
   // Vectors are widened again after this call. AMD waits for all of them here: later, gfx9 would wait for stores, too.
@@ -232,13 +222,11 @@ class AllColumns {
   int32_t is_f32_, all_in_row_type_, all_in_f32_;  // all: present. Not bools: gfx9 keeps bools as lane masks
   uint32_t runtime_zero_;  // rows >> 63: always 0, but no compiler knows that
   Packed<W, kLength> kept_[kKept ? Shape::kVectors : 1][kCount];
-  int kept_from_ = 0;  // the first column in kept_
 };
 
 struct NoColumns {
   template <class Args> explicit HIPOPS_METHOD NoColumns(const Args&) {}
   template <class... All> HIPOPS_METHOD void issue_loads(const All&...) const {}
-  template <class... All> HIPOPS_METHOD void reload_if_moved(const All&...) const {}
   HIPOPS_METHOD void wait_for_loads() const {}
   HIPOPS_METHOD void recompute_widened() const {}
   template <class... All> HIPOPS_METHOD void read(const All&...) const {}

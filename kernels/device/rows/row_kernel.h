@@ -86,10 +86,12 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
 }
 
 // Whether weights are loaded together with x and kept in registers: up to 8 vectors; NVIDIA on chip without prefetch,
-// of tiles of up to 2 vectors. gfx9 completes accesses in order: a later load would wait for the stores before it.
+// of tiles of up to 2 vectors, and not where the next row may need other weights in the lane. gfx9 completes accesses in
+// order: a later load would wait for the stores before it.
 template <class Op, class Shape>
 constexpr bool keeps_columns() {
   if (sizeof(typename Shape::Element) > sizeof(f32) || Shape::kByElement) return false;
+  if (Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors) return false;
   if (bounds_set_registers && Shape::kBody == RowBody::on_chip && !prefetches<Shape>) return Shape::kVectors <= 2;
   return Shape::kVectors * Op::kColumns <= 8;
 }
@@ -121,7 +123,6 @@ HIPOPS_FN void run_rows_on_chip(const typename Op::Args& args) {
         tile.issue_loads(ahead, 0);
       }
     }
-    columns.reload_if_moved(rows);
     finish_row<Op, Shape>(a, rows, tile, columns, reduction, first);
     first = next;
     if (first >= args.rows.rows) return;
