@@ -265,8 +265,8 @@ MUTATIONS = (
         "Inputs are compared with their copies from before the call.",
         "softmax", RESULTS,
         before="const int stream = Op::kInputs + i;\n      if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;\n"
-               "      const Vector<Out, n>",
-        after="const int stream = i;\n      const Vector<Out, n>",
+               "      const auto narrowed",
+        after="const int stream = i;\n      const auto narrowed",
         runs=(Run("exact", "f32", output="changed its input"),)),
     Mutation(
         "stride_of_x_ignored",

@@ -113,11 +113,9 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
         if (is_present) to[col * rows.step(stream)] = narrowed.element[0];
       } else if constexpr (Op::kQuantizes) {
         if (is_present) store_vector_anywhere<n>(to + col, narrowed);
+      } else if (i == 0 && !has_unaligned_vectors) {  // the row is divided by this output
+        if (is_present) store_vector<n>(to + col, narrowed);
       } else {
-        if (i == 0 && !has_unaligned_vectors) {
-          if (is_present) store_vector<n>(to + col, narrowed);
-          continue;
-        }
         unaligned[i].store(to + col, is_present, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
       }
     }
