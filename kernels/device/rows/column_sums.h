@@ -15,8 +15,13 @@ namespace hipops {
 namespace {
 
 // Whether a block loads the next row of its chunk before it reduces a row. If launch bounds set the number of
-// registers, more blocks use them instead, and the next row is prefetched to the L1 cache.
+// registers, more blocks use them instead.
 constexpr bool prefetches_chunk_rows = !bounds_set_registers && !few_registers;
+// Whether the next row is prefetched to the L1 cache instead. The cache has no room for rows of all blocks in f32, nor for
+// the many rows of blocks that have several.
+template <class Shape>
+constexpr bool prefetches_to_l1 =
+    has_prefetch && !prefetches_chunk_rows && Shape::kRowsPerBlock == 1 && sizeof(typename Shape::Element) < sizeof(f32);
 // Whether lanes keep their columns for all rows of a chunk.
 constexpr bool keeps_columns_of_chunk = !few_registers;
 
@@ -190,7 +195,7 @@ HIPOPS_FN void sum_rows_on_chip(const typename Op::Args& args) {
       tile.wait();
       first += a.sums.rows_together;
       RowsOf<Op, Shape> ahead(a.rows);
-      if constexpr (prefetches_chunk_rows || has_prefetch) {
+      if constexpr (prefetches_chunk_rows || prefetches_to_l1<Shape>) {
         if (first < end) {
           ahead.select(first);
           if constexpr (prefetches_chunk_rows) tile.issue_loads(ahead, 0);
