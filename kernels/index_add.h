@@ -9,28 +9,29 @@ namespace hipops {
 
 constexpr int kScanBlock = 512, kFewBlock = 128;  // work-items of a block
 
-constexpr int kFewIndices = 128;  // `few`: at most
-constexpr int kScanLanes = 32;    // `scan`: the most lanes of a group
+constexpr int kFewIndices = 128;           // `few`: at most
+constexpr int kScanLanes = 32;             // `scan`: the most lanes of a group
+constexpr int kScanRoom = 3 * kScanBlock;  // `scan`: indices for which a bucket's list has room
 
 // The operands of IndexAddArgs::walk. The last two are places for `line`, and have no steps otherwise.
 enum IndexAddOperand {
   kIndexAddY,
   kIndexAddX,
   kIndexAddIndex,  // `line`: the first index of the element's line
-  kIndexAddPlace,  // `line`: the row-major position of that index in the index tensor
+  kIndexAddPlace,  // `line`: the row-major position of the line's first index in the index tensor
   kIndexAddOperands
 };
 
-// `scan`: a block for each pair of a RowShare (index_share.h) and a part of a row. A part is a vector or element for
+// `scan`: a block for each pair of a RowBucket (row_bucket.h) and a part of a row. A part is a vector or element for
 // each lane of a group. There are several launches if a grid has too few blocks, or if 32 bits cannot count y's rows.
 // `line`: the same, but a part is an element, and a block may have several pairs.
 // `few`: a wave for each pair of an index and a part of a row. It uses only `parts` and `by_parts`.
 struct ScanArgs {
-  uint32_t last_share, hashes;  // the number of the last RowShare; hashes of each
+  uint32_t last_bucket, hashes;  // the number of the last RowBucket; hashes of each
   uint32_t parts;               // of this launch
   Divisor by_parts;
   int64_t first_part, first_row;  // of this launch
-  uint32_t rows;      // of this launch, without the row whose number is the mark
+  uint32_t rows;      // of this launch, without the row that the sentinel index would name
   uint32_t reports;   // the first blocks, which report indices out of range: one for each line of indices
   int16_t lane_bits;  // 1 << lane_bits lanes are a group
   int16_t prefetches;  // whether to prefetch a line of each row into L1 when it is found

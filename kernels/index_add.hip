@@ -12,18 +12,19 @@
 //   few    up to 128 indices, in f32, f16 and bf16. A wave has one index and a part of its row. It loads all indices.
 //          If its own index is the first that names the row, the wave adds all sources of the row.
 //   scan   without a workspace, or up to some thousand indices. Each block reads the whole index, and lists the indices
-//          that name its rows, by row. A group of lanes adds the sources of a row, in a part of the row. A row
-//          with many sources is added by all of the block: all of it loads, and a lane for each element adds.
+//          that name the rows of its bucket, by row. A group of lanes adds the sources of a row, in a part of the row.
+//          All groups of the block add a row with many sources: they load it, and a lane for each element adds.
 //   line   the same for scatter_add: each element of a row has a line of indices of its own.
-//   joined, sum  with a workspace. `split` and `joined` (device/index/sorted_sources.h), or the passes of a radix sort
-//          (device/index/radix_passes.h), sort the indices by row. `joined` sums rows of few sources. `sum` adds the
-//          other sources in chunks of 128, and then the chunks' sums (device/index/segmented_sum.h).
+//   joined, sum  with a workspace (device/index/segmented_sum.h). The indices are sorted by row: by `split` and
+//          `joined` (device/index/sorted_sources.h), or by the passes of a radix sort (device/index/radix_passes.h):
+//          `count`, `offsets`, `partition`. `joined` also sums rows of few sources. `sum` follows both sorts: it adds
+//          the sources that are left in chunks of 128, and then the chunks' sums.
 //
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
 
 #include "device/index/chunk_sums.h"
-#include "device/index/index_share.h"
+#include "device/index/row_bucket.h"
 #include "device/index/radix_passes.h"
 #include "device/index/running_sum.h"
 #include "device/index/segmented_sum.h"
@@ -36,23 +37,22 @@ namespace {
 // ---- The modes. On NVIDIA, their constructors run while the previous launch is still under way.
 
 // The walk is over one row. A block has a part of it: a vector, or element, for each lane of a group. ByLines: a part
-// is an element with a line of indices of its own, and a block may have several pairs of a RowShare and a part.
+// is an element with a line of indices of its own, and a block may have several pairs of a RowBucket and a part.
 template <class T, int Length, bool ByLines = false>
 class ScanSums {
  public:
   explicit HIPOPS_METHOD ScanSums(const IndexAddArgs& args)
-      : args_(load_arguments(args)), share_(args) {
+      : args_(load_arguments(args)), bucket_(args) {
     if constexpr (!ByLines) begin_part(block_index());
     wait_for_arguments(args.index.size, args.index_step, args.indices, args.x_step);
   }
 
   HIPOPS_METHOD void add() {
     if constexpr (!ByLines) return add_part();
-    const uint32_t* rows_differ = args_.scan.rows_differ;
-    if (rows_differ != nullptr && *rows_differ == 0) return;
+    if (rows_are_added(args_.scan.rows_differ)) return;
     const auto blocks = [this] {
       const ScanArgs& s = reload_arguments(args_).scan;
-      return (s.last_share + 1) * s.parts;
+      return (s.last_bucket + 1) * s.parts;
     };
 #pragma unroll 1
     for (uint32_t block = block_index(); block < blocks(); block += uint32_t(reload_arguments(args_).grid)) {
@@ -73,13 +73,13 @@ class ScanSums {
     const Offsets<kIndexAddOperands> at = locate_in_loop(a.walk, is_live_ ? i : 0);
     x_ = static_cast<const T*>(a.x) + at.of[kIndexAddX];
     y_ = static_cast<T*>(a.y) + at.of[kIndexAddY] + s.first_row * a.y_step;
-    share_.begin(s.hashes, number, number == s.last_share, block < s.reports);
+    bucket_.begin(s.hashes, number, number == s.last_bucket, block < s.reports);
     if constexpr (ByLines) line_ = {at.of[kIndexAddIndex], at.of[kIndexAddPlace]};
   }
 
   // If a list has no room, the window is narrowed to fewer rows, or to less of the index.
   HIPOPS_METHOD void add_part() {
-    ShareWindow window{0, args_.scan.rows, 0, 0, false};
+    ListWindow window{0, args_.scan.rows, 0, 0, false};
     window.whole(args_.indices);
     do {
       auto prefetch = [&](uint32_t found, int64_t place) {
@@ -88,16 +88,16 @@ class ScanSums {
         prefetch_l1(x_ + place * a.x_step);
         prefetch_l1(y_ + found * a.y_step);
       };
-      while (!share_.list(ByLines ? line_ : IndexLine{0, 0}, window, prefetch))
-        window.narrow(share_.crowded_row(), Share::kLeastPlaces);
+      while (!bucket_.list(ByLines ? line_ : IndexLine{0, 0}, window, prefetch))
+        window.narrow(bucket_.crowded_row(), Bucket::kLeastPlaces);
       const bool is_alone = window.rows == 1;
       if (!is_alone) add_rows();
       uint32_t from = 0;
 #pragma unroll 1
       while (true) {
-        const Run run = is_alone ? Run{window.row, 0, share_.entries()} : share_.next_run(from);
+        const Run run = is_alone ? Run{window.row, 0, bucket_.entries()} : bucket_.next_run(from);
         if (!is_alone && run.end == 0) break;
-        if (is_alone || run.end - run.begin > Share::kLong) add_to_row(run, window);
+        if (is_alone || run.end - run.begin > Bucket::kLong) add_to_row(run, window);
         if (is_alone) break;
         from = run.end;
       }
@@ -106,28 +106,28 @@ class ScanSums {
 
   static HIPOPS_METHOD const IndexAddArgs& load_arguments(const IndexAddArgs& a) {
     load_walk_arguments(a.walk, a.x, a.y, a.scan.parts, a.scan.by_parts.multiplier, a.scan.by_parts.shift,
-                        a.scan.first_part, a.scan.first_row, a.scan.hashes, a.scan.last_share, a.y_step, a.index.data,
+                        a.scan.first_part, a.scan.first_row, a.scan.hashes, a.scan.last_bucket, a.y_step, a.index.data,
                         a.index.type, a.indices, a.index_step, a.scan.rows, a.scan.lane_bits);
     return a;
   }
-  using Share = RowShare<IndexAddArgs, kScanBlock>;
-  using Run = typename Share::Run;
+  using Bucket = RowBucket<IndexAddArgs, kScanBlock, kScanRoom>;
+  using Run = typename Bucket::Run;
   using Sum = typename Summed<T>::Sum;
   static constexpr bool kShowsOrder = Summed<T>::kShowsOrder;
   static constexpr int kFlight = Length == 16 ? 2 : 4;  // sources
   static constexpr int kUnrolled = kShowsOrder ? 8 : 4;  // gfx9 has too few scalar registers for 8 integer additions
-  static_assert(kFlight <= Share::kPastEnd, "add_run reads kFlight entries");
+  static_assert(kFlight <= Bucket::kPastEnd, "add_run reads kFlight entries");
 
   HIPOPS_METHOD void add_rows() const {
     const IndexAddArgs& a = reload_arguments(args_);
     const uint32_t groups = kScanBlock >> a.scan.lane_bits;
     if (!is_live_) return;
-    for (uint32_t entry = thread_index() >> a.scan.lane_bits; entry < share_.entries(); entry += groups) {
-      if (!share_.is_first_of_row(entry) || share_.is_long(entry)) continue;
-      T* y = row(share_.row(entry));
+    for (uint32_t entry = thread_index() >> a.scan.lane_bits; entry < bucket_.entries(); entry += groups) {
+      if (!bucket_.is_first_of_row(entry) || bucket_.is_long(entry)) continue;
+      T* y = row(bucket_.row(entry));
       RunningSum<T, Length> sum;
       sum.issue_load(y);
-      sum.template add_run<kFlight>(x_, a.x_step, share_, entry);
+      sum.template add_run<kFlight>(x_, a.x_step, bucket_, entry);
       sum.store(y);
     }
   }
@@ -145,7 +145,7 @@ class ScanSums {
   };
 
   // The run has all of one row's sources, or a part of them. Between parts the sum is parked in shared memory.
-  HIPOPS_METHOD void add_to_row(const Run& run, const ShareWindow& window) const {
+  HIPOPS_METHOD void add_to_row(const Run& run, const ListWindow& window) const {
     const IndexAddArgs& a = reload_arguments(args_);
     const auto has_part = [this] { return is_live_ && hide_origin(thread_index()) == lane_; };
     const bool is_first = window.first == 0;
@@ -172,9 +172,9 @@ class ScanSums {
   // Each group loads another source while work-items, one for each element of the part, add the last sources in order.
   // A full chunk's sum moves to the levels when another source follows.
   HIPOPS_METHOD void add_parked(const Run& run, const T* x, int64_t step, int lane_bits, Chunks* chunks) const {
-    const Shared<Vector<T, Length>> stage = share_.spare().template as<Vector<T, Length>>();
-    const Shared<T> element = share_.spare().template as<T>();
-    const auto place = share_.places();
+    const Shared<Vector<T, Length>> stage = bucket_.spare().template as<Vector<T, Length>>();
+    const Shared<T> element = bucket_.spare().template as<T>();
+    const auto place = bucket_.places();
     const uint32_t groups = kScanBlock >> lane_bits, own = thread_index() >> lane_bits, count = run.end - run.begin;
     const uint32_t elements = Length << lane_bits;
     const auto load = [&](uint32_t n) {
@@ -225,7 +225,7 @@ class ScanSums {
   HIPOPS_METHOD T* row(uint32_t number) const { return y_ + number * reload_arguments(args_).y_step; }
 
   const IndexAddArgs& args_;
-  Share share_;
+  Bucket bucket_;
   static constexpr int kParked = (kShowsOrder ? 1 + kChunkLevels : 1) * kScanLanes * Length;
   const Shared<Sum> parked_ = shared_member<ScanSums, Sum, kParked>();
   const Shared<uint32_t> chunks_ = shared_member<ScanSums, uint32_t, 2>();  // Chunks of the windows before

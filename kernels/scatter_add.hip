@@ -65,11 +65,6 @@ HIPOPS_FN Sum* sums_of(const ScatterAddArgs& a) {
   return static_cast<Sum*>(sizeof(Sum) == sizeof(T) ? a.y : a.sums);
 }
 
-// True if whole rows have been added, so that nothing is left to do.
-HIPOPS_FN bool is_done(const ScatterAddArgs& a) {
-  return a.rows_differ != nullptr && *a.rows_differ == 0;
-}
-
 template <class T>
 HIPOPS_FN T load_source(const T* x, const SourceOffsets& at) {
   return load_streamed<1>(x + at.of[kScatterX]).element[0];
@@ -510,7 +505,7 @@ constexpr int kBlock_atomic = kScatterBlock, kBlock_wide = kScatterBlock, kBlock
 #define KERNEL(name, T, Sum, mode)                                                      \
   HIPOPS_KERNEL(kBlock_##mode, kResident_##mode) name(HIPOPS_ARGS(ScatterAddArgs) a) { \
     follow_launch_before();                                                             \
-    if (!is_done(a)) scatter_add_##mode<T, Sum>(a);                                     \
+    if (!rows_are_added(a.rows_differ)) scatter_add_##mode<T, Sum>(a);                  \
   }
 HIPOPS_SCATTER_ADD_KERNELS(KERNEL)
 

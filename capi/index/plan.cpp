@@ -137,22 +137,18 @@ hipops_status launch_few(const DeviceFacts& device, const SumsPlan& plan, IndexA
   return launch_on(device, plan.kernel, plan.few.grid, kFewBlock, args, stream);
 }
 
-// The index that names nothing, by IndexType: the type's greatest value.
-constexpr int64_t kMark[] = {UINT8_MAX, INT16_MAX, INT32_MAX, UINT32_MAX, INT64_MAX};
-static_assert(kIndexU8 == 0 && kIndexI16 == 1 && kIndexI32 == 2 && kIndexU32 == 3 && kIndexI64 == 4, "kMark's order");
-
-// The most indices, on average, that name the rows of one block. A block reads the whole index to find them. It
+// The most indices, on average, that name the rows of one bucket. A block reads the whole index to list them. It
 // compares each with all others to sort them.
-int64_t indices_of_share(SumsWay way, int64_t indices) {
-  constexpr int64_t kMost = 2 * kScanBlock;  // room is for 3 * kScanBlock (device/index/index_share.h)
-  if (way == SumsWay::line) return kMost;    // a lane adds a whole row: more of them help
-  return std::clamp(static_cast<int64_t>(2 * std::sqrt(static_cast<double>(indices))), kFewestOfShare, kMost);
+int64_t indices_of_bucket(SumsWay way, int64_t indices) {
+  constexpr int64_t kMost = kScanRoom / 3 * 2;  // so that most lists have room
+  if (way == SumsWay::line) return kMost;       // a lane adds a row: more indices occupy more lanes
+  return std::clamp(static_cast<int64_t>(2 * std::sqrt(static_cast<double>(indices))), kFewestOfBucket, kMost);
 }
 
-// The grid fills the device once, and is larger if segments would be long otherwise.
+// The grid fills the device once, and is larger if lists would be long otherwise.
 hipops_status launch_scan(const PlanOptions& options, const DeviceFacts& device, const SumsPlan& plan,
                           IndexAddArgs* args, void* stream) {
-  const int64_t rows = std::min(args->index.size, kMark[args->index.type]), most = options.within_most(kMostBlocks);
+  const int64_t rows = std::min(args->index.size, mark_of(args->index.type)), most = options.within_most(kMostBlocks);
   ScanArgs& s = args->scan;
   s.lane_bits = static_cast<int16_t>(plan.scan.lane_bits);
   const bool by_lines = plan.choice.way == SumsWay::line;
@@ -164,14 +160,14 @@ hipops_status launch_scan(const PlanOptions& options, const DeviceFacts& device,
       // Without rows a launch still reports the indices.
       const int64_t now = std::clamp<int64_t>(plan.scan.parts - s.first_part, 1, most);
       const int64_t wanted = std::max(plan.choice.scan_blocks_a_unit * int64_t{device.units} / now,
-                                      args->indices / indices_of_share(plan.choice.way, args->indices));
-      const int64_t shares = std::max<int64_t>(std::min({wanted, args->indices, rows, most / now}), 1);
+                                      args->indices / indices_of_bucket(plan.choice.way, args->indices));
+      const int64_t buckets = std::max<int64_t>(std::min({wanted, args->indices, rows, most / now}), 1);
       s.parts = static_cast<uint32_t>(now);
       s.by_parts = divisor_of(now);
-      s.last_share = static_cast<uint32_t>(shares - 1);
-      s.hashes = static_cast<uint32_t>(UINT32_MAX / shares);
+      s.last_bucket = static_cast<uint32_t>(buckets - 1);
+      s.hashes = static_cast<uint32_t>(UINT32_MAX / buckets);
       s.reports = s.first_row != 0 ? 0 : by_lines ? s.parts : s.first_part == 0;
-      const int64_t limit = plan.scan.most_blocks, grid = limit != 0 ? std::min(limit, shares * now) : shares * now;
+      const int64_t limit = plan.scan.most_blocks, grid = limit != 0 ? std::min(limit, buckets * now) : buckets * now;
       if (hipops_status status = launch_on(device, plan.kernel, grid, kScanBlock, args, stream)) return status;
       s.first_part += now;
     } while (s.first_part < plan.scan.parts);
@@ -188,15 +184,16 @@ void set_parts(int64_t parts, IndexAddArgs* args) {
   args->segments.by_part_vectors = divisor_of(part);
 }
 
-// After `joined`, `sum` begins early, so that its blocks are on the device in time. Mostly it has nothing to do, but the
-// host cannot know it. The first launch that sums prefetches x, because memory is mostly idle during the sort.
+// The launches: `split` and `joined`, or `count`, `offsets` and `partition` for each pass, and then `sum`. After
+// `joined`, `sum` mostly has nothing to do, but the host cannot know it. Launches that sum begin early, so that their
+// blocks are placed in time, and the first of them prefetches x, because memory is mostly idle during the sort.
 hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
                             IndexAddArgs* args, void* stream) {
   const auto& s = plan.sorted;
   const SortPlan& sort = s.sort;
   place_sort(sort, workspace, args);
   args->segments.portion = static_cast<uint32_t>(s.portion);
-  set_parts(s.sum_parts, args);  // the first launch stores 0 to the counters of `sum`
+  set_parts(s.sum_parts, args);  // for `sum`, and for the sort's first launch, which clears the counters of `sum`
   if (sort.element_bytes == 0) set_prefetched(*t.x, device.units * kAheadOfSums, args);
   const auto launch_sort = [&](int kernel, int64_t blocks) {
     return launch_on(device, kernel, blocks, kSortBlock, args, stream);

@@ -44,7 +44,7 @@ struct SumsPlan {
   int kernel;      // the list's kernel that sums
   int64_t vector;  // elements of y that a work-item adds
   struct {
-    int64_t parts, grid;  // parts of a row, a wave for each
+    int64_t parts, grid;  // parts of a row, with a wave for each; blocks
   } few;
   struct {                // also for `line`
     int64_t parts;        // of a row, a group of lanes for each
@@ -53,9 +53,9 @@ struct SumsPlan {
   } scan;
   struct {
     SortPlan sort;
-    int join;                         // the kernel `joined`, if blocks join
+    int join;                         // the kernel `joined`, or -1: a radix sort
     int64_t portion, portions;        // entries for a block of `sum`; the number of portions
-    int64_t joined_parts, sum_parts;  // blocks of each launch that divide the vectors of the same rows
+    int64_t joined_parts, sum_parts;  // blocks of `joined` and of `sum` that divide the vectors of the same rows
   } sorted;
 };
 SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const SortPlan& sort, const DeviceNumbers& device);

@@ -17,16 +17,16 @@ int64_t reserve_bytes(SortPlan* plan, int64_t bytes) {
   return at;
 }
 
-// Sets the indices of a block, from `least` to `most`, and the number of blocks.
+// Sets the number of indices of a block, from `least` to `most`, and the number of blocks.
 void set_batch(int64_t indices, int64_t least, int64_t most, SortPlan* plan) {
-  constexpr int64_t kStep = kPartitioners * kSortBlock;
+  constexpr int64_t kStep = kWantedPartitioners * kSortBlock;
   plan->batch = std::clamp((indices + kStep - 1) / kStep * kSortBlock, least, most);
   plan->blocks = (indices + plan->batch - 1) / plan->batch;
 }
 
-// The high digit has a value for each block that joins. They are enough to fill a device, if each block has enough
-// entries, and to leave the low digit no more bits than it can have. The entries of most digits fit in shared memory.
-// More values only make runs shorter.
+// The bits of the high digit, which has a value for each block that joins. These blocks fill a device, if each then has
+// enough entries. The entries of most values fit in shared memory, and the low digit has at most kJoinedBits. More
+// values would only make runs shorter.
 int high_bits_of(int bits, int64_t indices) {
   const int for_units = std::min(log2_up(kJoiningBlocks), log2_up((indices + kFewestToJoin - 1) / kFewestToJoin));
   const int for_room = log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin);
@@ -41,9 +41,9 @@ int plain_bits_of(const SumsProblem& p) {
 }
 
 // u8 has no kernel `joined`.
-bool may_join(const SumsProblem& p, const SortPlan& plan) {
-  return p.wide_row && p.dtype != HIPOPS_U8 && plan.key_bits <= 2 * kRadixBits &&
-         p.indices >> kRadixBits <= kMostEntriesToSum && p.indices / p.rows <= kMostSourcesToSum;
+bool pays_to_join(const SumsProblem& p, const SortPlan& plan) {
+  return p.wide_row && p.dtype != HIPOPS_U8 && plan.low_bits <= kJoinedBits &&
+         p.indices >> plan.high_bits <= kMostEntriesToSum && p.indices / p.rows <= kMostSourcesToSum;
 }
 
 int bits_of_pass(const SortPlan& plan) { return (plan.key_bits + plan.passes - 1) / plan.passes; }
@@ -60,10 +60,11 @@ SortPlan plan_sort(const SumsProblem& p) {
   plan.key_bits = std::max(log2_up(p.rows), 1);
   plan.high_bits = high_bits_of(plan.key_bits, p.indices);
   plan.low_bits = plan.key_bits - plan.high_bits;
-  plan.joins = may_join(p, plan) && plan.low_bits <= kJoinedBits && p.indices >> plan.high_bits <= kMostEntriesToSum;
+  plan.joins = pays_to_join(p, plan);
   plan.passes = plan.joins ? 1 : (plan.key_bits + kRadixBits - 1) / kRadixBits;
   plan.lanes_by_row = p.rows_are_close && p.indices / p.rows < kSourcesByElement;
-  // The keys of a radix sort are row numbers. An odd factor does not change the highest bit.
+  // The keys of a radix sort are row numbers. With 31 plain bits row_of returns them: an odd factor keeps the highest
+  // bit.
   plan.plain_bits = plan.joins ? std::min(plain_bits_of(p), plan.key_bits - 1) : 31;
   const int64_t row_bytes = p.row_elements * dtype_bytes(p.dtype);
   if (!plan.joins && p.row_is_line && row_bytes <= int64_t{sizeof(uint32_t)})
@@ -114,9 +115,9 @@ void place_sort(const SortPlan& plan, void* workspace, IndexAddArgs* args) {
 
 void set_pass(const SortPlan& plan, void* workspace, int pass, IndexAddArgs* args) {
   char* const at = static_cast<char*>(workspace);
-  const auto entries_of = [&](int number) {  // the last pass stores to `sorted`
-    const bool is_second = (plan.passes - number) % 2 != 0;
-    return reinterpret_cast<SortEntry*>(at + (is_second ? plan.sorted : plan.entries));
+  const auto entries_of = [&](int number) {  // in turn, so that the last pass stores to `sorted`
+    const bool to_sorted = (plan.passes - number) % 2 != 0;
+    return reinterpret_cast<SortEntry*>(at + (to_sorted ? plan.sorted : plan.entries));
   };
   RadixPassArgs& p = args->pass;
   p.from = pass == 0 ? nullptr : entries_of(pass - 1);

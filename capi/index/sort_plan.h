@@ -9,16 +9,16 @@
 namespace hipops {
 
 struct SortPlan {
-  int passes;                // of the radix sort. 1 if blocks join. 0: nothing is sorted
+  int passes;                // of the radix sort, or 1 if blocks join. 0: nothing is sorted
   int key_bits, plain_bits;  // see SortArgs::key_mask and plain_bits
   bool lanes_by_row;         // see SegmentArgs
   bool joins;                // blocks join, and mostly sum their rows (`joined`). Otherwise it is a radix sort
   int low_bits, high_bits;   // of the digits of `split` and `joined`
   int element_bytes;         // see SortArgs
-  int64_t batch, blocks;     // indices for a block that splits or partitions; and how many blocks do
+  int64_t batch, blocks;     // indices of a block that splits or partitions; the blocks
   int64_t slices;            // see SegmentArgs
-  // Where parts of the workspace begin: `table` has the starts of runs, or the counts of digits. Entries move between
-  // the two parts `entries`, and end in `sorted`, which is the second part.
+  // Where parts of the workspace begin. `table` has the starts of runs, or the counts of a pass. `totals` is for
+  // passes. `split` stores to `entries`, passes store to `entries` and `sorted` in turn, and `sum` loads `sorted`.
   int64_t table, totals, entries, heads, sorted, arrived, sums;
   int64_t bytes;             // of the workspace
 };

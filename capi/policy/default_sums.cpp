@@ -55,25 +55,26 @@ bool pays_to_be_sparse(PlanOptions options, int64_t sources, int64_t reachable, 
 ScatterAtomics choose_atomics(PlanOptions options, const DeviceNumbers& device) {
   constexpr int64_t kLeastForVectors = 1 << 16;  // below this, many sources add to one element, and vectors wait longer
   // Each block adds each element to y once. With fewer sources, these atomics would be a large part of all. They add
-  // whole sectors of memory, so they are cheap compared with atomics on single elements. Tests without small_apart
-  // choose `few` and kept vectors for small tensors, too.
+  // whole sectors of memory, so they are cheap compared with atomics on single elements.
   constexpr int64_t kSourcesOfFew = 768, kScatteredSourcesOfFew = 64, kLeastScattered = 1 << 20, kElementsOfSector = 8;
+  // Tests without small_apart choose `few` and kept vectors for small tensors, too.
+  constexpr int64_t kSourcesOfFewInTests = 4, kSourcesOfKeptInTests = 1;
   ScatterAtomics a{};
   a.vectors_from = !device.adds_vectors ? INT64_MAX : options.small_apart ? kLeastForVectors : 0;
   a.launch_has_shared_memory = device.launch_shared_bytes > 0;
   a.few_elements = a.launch_has_shared_memory
                        ? std::min<int64_t>(kFewSums, device.launch_shared_bytes / int64_t{sizeof(float)})
                        : std::min<int64_t>(kFewSumsWords, device.own_shared_bytes / int64_t{sizeof(float)});
-  a.sources_of_few = options.small_apart ? kSourcesOfFew : 4;
-  a.scattered_sources_of_few = options.small_apart ? kScatteredSourcesOfFew : 4;
+  a.sources_of_few = options.small_apart ? kSourcesOfFew : kSourcesOfFewInTests;
+  a.scattered_sources_of_few = options.small_apart ? kScatteredSourcesOfFew : kSourcesOfFewInTests;
   a.past_scattered_row = kElementsOfSector;
   a.least_scattered = kLeastScattered;
   a.blocks_of_few = device.units;
   // With fewer sources, atomics on the element with most of them do not last much longer than the others.
   constexpr int64_t kSourcesOfKept = 8, kLeastOfKept = 1 << 22, kBlocksOfKept = 3;
   a.kept_vectors = a.launch_has_shared_memory ? kKeptVectors : 0;
-  a.sources_of_kept = options.small_apart ? kSourcesOfKept : 1;
-  a.least_of_kept = options.small_apart ? kLeastOfKept : 1;
+  a.sources_of_kept = options.small_apart ? kSourcesOfKept : kSourcesOfKeptInTests;
+  a.least_of_kept = options.small_apart ? kLeastOfKept : kSourcesOfKeptInTests;
   a.blocks_of_kept = kBlocksOfKept * device.units;
   return a;
 }

@@ -9,23 +9,24 @@
 namespace hipops {
 namespace sums_policy {
 
-constexpr int64_t kMostUnsorted = 256;  // indices: a call with more requests a workspace
-// Bytes of x for each unit that a launch prefetches to the L2 cache while it waits for the sort.
+constexpr int64_t kMostUnsorted = 256;  // indices: a call with more has a workspace, to sort them
+// Bytes of x a unit that a launch prefetches to the L2 cache while it waits for the sort.
 constexpr int64_t kAheadOfSums = int64_t{240} << 10;
-// The number of blocks that split or partition, unless a block would have more than kSortBatch (kLargestTile) indices.
-// Smaller batches are sorted sooner, but they leave more and shorter runs.
-constexpr int64_t kPartitioners = 128;
+// The number of blocks that split or partition. There are more if a batch would be larger than kSortBatch
+// (kLargestTile), and fewer if it would be smaller than kSortBlock. Smaller batches are sorted sooner, but have more
+// and shorter runs.
+constexpr int64_t kWantedPartitioners = 128;
 // Blocks that join: kJoiningBlocks, or fewer if a block would have less than kFewestToJoin entries. They are more if a
 // block would have more than kEntriesToJoin: half of the room in shared memory, so the entries of most digits fit.
 constexpr int64_t kJoiningBlocks = 256, kFewestToJoin = 64, kEntriesToJoin = kSortBatch / 2;
-// Blocks join if, on average, a block has up to kMostEntriesToSum entries, and a row up to kMostSourcesToSum. Otherwise
-// too many blocks lack room, or have a row of several chunks.
+// Blocks join if, on average, a block has up to kMostEntriesToSum entries, and a row up to kMostSourcesToSum. With
+// more, too many blocks lack room, or have a row of several chunks.
 constexpr int64_t kMostEntriesToSum = kSortBatch / 4 * 3, kMostSourcesToSum = kChunk / 2;
 constexpr int64_t kNeighbourBytes = 32;          // of close rows whose keys stay neighbours: a sector of memory
 constexpr int64_t kSourcesByElement = 32;   // of a row, on average: from here on lanes have neighbouring elements of it
 constexpr int64_t kPortionsAUnit = 8;       // of entries, if there are enough
 constexpr int64_t kJoinedBlocksAUnit = 2, kSumBlocksAUnit = 16;  // up to these, blocks divide long rows
-constexpr int64_t kFewestOfShare = 128;     // indices in the rows of a block that scans, at least
+constexpr int64_t kFewestOfBucket = 128;    // indices in the rows of a bucket, at least
 constexpr int kBlocksAfterRows = 16;        // a unit, of scatter_add's launches after whole rows may have been added
 
 }  // namespace sums_policy

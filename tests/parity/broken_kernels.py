@@ -76,7 +76,7 @@ RADIX_PASSES = "device/index/radix_passes.h"
 SEGMENTED_SUM = "device/index/segmented_sum.h"
 
 # Windows of an index have 2^30 places.
-SMALL_WINDOWS = (Change("device/index/index_share.h", "kMostPlaces = 1 << 30", "kMostPlaces = 1 << 11"),)
+SMALL_WINDOWS = (Change("device/index/row_bucket.h", "kMostPlaces = 1 << 30", "kMostPlaces = 1 << 11"),)
 
 MUTATIONS = (
     # ---- Reductions of several waves
@@ -610,8 +610,8 @@ MUTATIONS = (
         "digits_not_apart",
         "Entries of a digit move as far as the entries of the digit before, so that some are stored over others.",
         "index_add", RADIX_PASSES,
-        before="shift[digit] = to - start;",
-        after="shift[digit] = to - start - (digit & 1);",
+        before="distance[digit] = to - start;",
+        after="distance[digit] = to - start - (digit & 1);",
         runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("adversarial", "f16", "fault"))),
     Mutation(
         "first_element_of_a_value",
@@ -743,56 +743,56 @@ MUTATIONS = (
     Mutation(
         "keys_over_the_ones_before",
         "A work-item that finds several indices stores each over the previous index.",
-        "index_add", "device/index/index_share.h",
+        "index_add", "device/index/row_bucket.h",
         before="own &= own - 1, ++to) {",
         after="own &= own - 1) {",
         runs=(Run("sizes", "f32", "fault"),)),
     Mutation(
         "list_read_too_early",
         "Waves search a list that other waves are still writing.",
-        "index_add", "device/index/index_share.h",
+        "index_add", "device/index/row_bucket.h",
         before="    if (has_room) order();\n    barrier();\n",
         after="    if (has_room) order();\n",
         runs=(Run("sizes", "f32", "report", output="race at byte", race=True),)),
     Mutation(
         "keys_by_row_alone",
         "All indices that name a row are stored in one place of the list.",
-        "index_add", "device/index/index_share.h",
+        "index_add", "device/index/row_bucket.h",
         before="before += found_[other] < own;",
         after="before += uint64_t(found_[other]) >> 32 < own >> 32;",
         runs=(Run("indices", "f32", "fault"),)),
     Mutation(
         "row_of_every_index",
         "Each index of a row adds all of the row's sources, not only the first index.",
-        "index_add", "device/index/index_share.h",
+        "index_add", "device/index/row_bucket.h",
         before="return row_of(keys_[entry]) != row(entry); }",
         after="return true; }",
         runs=(Run("indices", "f32"), Run("sizes", "u8"))),
     Mutation(
-        "rows_of_no_share",
+        "rows_of_no_bucket",
         "Each block handles the next block's rows, so the first block's rows get no sources.",
-        "index_add", "device/index/index_share.h",
+        "index_add", "device/index/row_bucket.h",
         before="least_ = number * hashes;",
         after="least_ = (number + 1) * hashes;",
         runs=(Run("sizes", "f32"),)),
     Mutation(
         "rows_behind_a_crowd_left_out",
         "After the rows before a crowded row, the block stops.",
-        "index_add", "device/index/index_share.h",
+        "index_add", "device/index/row_bucket.h",
         before="rows = before_crowded ? 1 : all_rows - row;",
         after="rows = before_crowded ? 0 : all_rows - row;",
         runs=(Run("adversarial", "f32", case="adversarial_long_list_2600_f32_i16"),)),
     Mutation(
         "parts_not_mirrored",
         "Two sorted parts are merged without reversing the second part.",
-        "index_add", "device/index/index_share.h",
+        "index_add", "device/index/row_bucket.h",
         before="uint32_t mirror = 2 * merged - 1;",
         after="uint32_t mirror = merged;",
         runs=(Run("adversarial", "f32", case="adversarial_long_list_1200_f32_i16"),)),
     Mutation(
         "pairs_not_awaited",
         "Keys are compared while other work-items are still exchanging them.",
-        "index_add", "device/index/index_share.h",
+        "index_add", "device/index/row_bucket.h",
         before="        barrier();\n        mirror = half / 2;",
         after="        mirror = half / 2;",
         runs=(Run("adversarial", "f32", "report", output="race at byte", race=True,
@@ -816,8 +816,8 @@ MUTATIONS = (
         "crowded_row_added_twice",
         "A group of lanes adds a crowded row, which all of the block adds afterwards.",
         "index_add", "index_add.hip",
-        before="!share_.is_first_of_row(entry) || share_.is_long(entry)",
-        after="!share_.is_first_of_row(entry)",
+        before="!bucket_.is_first_of_row(entry) || bucket_.is_long(entry)",
+        after="!bucket_.is_first_of_row(entry)",
         runs=(Run("adversarial", "f32", case="adversarial_chunks_of_23_5000_f32_i32"),)),
     Mutation(
         "only_last_chunk_stored",
@@ -870,7 +870,7 @@ MUTATIONS = (
         runs=(Run("adversarial", "f32", race=True, case="adversarial_long_list_2600_f32_i16"),),
         small=SMALL_WINDOWS),
     Mutation(
-        "rows_of_other_shares_stored",
+        "rows_of_other_buckets_stored",
         "A row that a window before has named counts as named, also where it is another block's.",
         "index_add", "index_add.hip",
         before="    if (!is_first) chunks = {chunks_[0], chunks_[1]};",

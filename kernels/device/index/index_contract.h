@@ -8,6 +8,16 @@ namespace hipops {
 // Kernels branch on the type. The branch is uniform; a template parameter would make five kernels of each.
 enum IndexType : int32_t { kIndexU8, kIndexI16, kIndexI32, kIndexU32, kIndexI64 };
 
+// The sentinel index of a type, its maximum, which names nothing. Kernels call it the mark.
+constexpr int64_t mark_of(IndexType type) {
+  return type == kIndexU8    ? int64_t{UINT8_MAX}
+         : type == kIndexI16 ? int64_t{INT16_MAX}
+         : type == kIndexI32 ? int64_t{INT32_MAX}
+         : type == kIndexU32 ? int64_t{UINT32_MAX}
+                             : INT64_MAX;
+}
+template <IndexType Type> constexpr int64_t kMarkOf = mark_of(Type);  // for kernels
+
 // hipops_index_report of hipops.h, in device memory.
 struct IndexReport {
   uint64_t count;  // of indices out of range

@@ -14,15 +14,15 @@ constexpr int64_t kNothing = -1;  // from checked_index: the index names no elem
 constexpr uint32_t kSpread = 0x9e3779b1, kUnspread = 0x0e8b2f51;
 static_assert(uint32_t(kSpread * kUnspread) == 1, "one reverses the other");
 
-// Calls f(the index in its own type, the mark) by one uniform branch. The mark, the type's maximum, names nothing.
+// Calls f(the index in its own type, its mark) by one uniform branch.
 template <class F>
 HIPOPS_FN void in_own_type(const IndexArgs& index, F f) {
   switch (index.type) {
-    case kIndexU8: return f(static_cast<const uint8_t*>(index.data), int64_t{UINT8_MAX});
-    case kIndexI16: return f(static_cast<const int16_t*>(index.data), int64_t{INT16_MAX});
-    case kIndexI32: return f(static_cast<const int32_t*>(index.data), int64_t{INT32_MAX});
-    case kIndexU32: return f(static_cast<const uint32_t*>(index.data), int64_t{UINT32_MAX});
-    default: return f(static_cast<const int64_t*>(index.data), int64_t{INT64_MAX});
+    case kIndexU8: return f(static_cast<const uint8_t*>(index.data), kMarkOf<kIndexU8>);
+    case kIndexI16: return f(static_cast<const int16_t*>(index.data), kMarkOf<kIndexI16>);
+    case kIndexI32: return f(static_cast<const int32_t*>(index.data), kMarkOf<kIndexI32>);
+    case kIndexU32: return f(static_cast<const uint32_t*>(index.data), kMarkOf<kIndexU32>);
+    default: return f(static_cast<const int64_t*>(index.data), kMarkOf<kIndexI64>);
   }
 }
 
@@ -62,7 +62,8 @@ HIPOPS_FN int64_t load_spaced_indices(const IndexArgs& index, int64_t offset, in
 }
 
 // Returns a loaded index, or kNothing if it is the mark or out of range. Reports `count` indices out of range, the
-// first at row-major place `position`. 0: another work-item reports it. Above 1: equal indices (of stride 0).
+// first at row-major place `position`. A count of 0: another work-item reports the index. Above 1: the index represents
+// equal indices (of stride 0), or the caller has counted several.
 HIPOPS_FN int64_t checked_index(const IndexArgs& index, int64_t value, int64_t mark, int64_t position, uint64_t count) {
   if (value == mark) return kNothing;  // even if the dimension is so long that the mark is in range
   if (uint64_t(value) < uint64_t(index.size)) return value;
@@ -72,6 +73,11 @@ HIPOPS_FN int64_t checked_index(const IndexArgs& index, int64_t value, int64_t m
   }
   return kNothing;
 }
+
+// scatter_add's flag rows_differ: null, or whether the indices of a row differ. If no row's differ, whole rows are
+// added, and the kernels that follow have nothing left to do. Otherwise the kernels that add whole rows do nothing.
+HIPOPS_FN bool rows_are_added(const uint32_t* rows_differ) { return rows_differ != nullptr && *rows_differ == 0; }
+HIPOPS_FN bool rows_do_differ(const uint32_t* rows_differ) { return rows_differ != nullptr && *rows_differ != 0; }
 
 }  // namespace
 }  // namespace hipops

@@ -1,9 +1,9 @@
 // Sorts the indices of a tensor by the rows that they name, one digit after another, from the lowest digit to the
 // highest. The work of a block does not depend on the indices. A pass, for one digit, has three launches:
-//   count      A block counts each digit's entries in its batch. In the first pass it also reports indices out of range.
-//   offsets    A block replaces one digit's counts by the number of entries in the batches before.
-//   partition  A block sorts its batch by the digit, tile by tile, and stores each digit's entries behind the entries of
-//              smaller digits and of earlier blocks. So a pass is stable. No block waits for another.
+//   count      A block counts each digit's entries in its batch. In the first pass it also reports wrong indices.
+//   offsets    A block replaces one digit's counts by the number of the digit's entries in earlier batches.
+//   partition  A block sorts its batch by the digit, tile by tile, and stores each digit's entries behind the entries
+//              of smaller digits and of earlier blocks. So a pass is stable. No block waits for another.
 #pragma once
 
 #include "device/index/sort_tile.h"
@@ -13,14 +13,14 @@ namespace {
 
 using TileShape = RadixShape<kSortBlock, has_small_tiles ? 8 : kLargestTile / kSortBlock, kRadixBits, true>;
 constexpr uint32_t kMoved = 4;  // sorted entries that a work-item moves together
-static_assert(TileShape::kDepth % kMoved == 0, "the last entries that are loaded exist");
+static_assert(TileShape::kDepth % kMoved == 0, "a round of loads does not pass the end of `sorted`");
 static_assert(kLargestTile % TileShape::kBatch == 0, "a batch has whole tiles");
 
 template <bool First, class Args>
 HIPOPS_FN void count_digits_of(const Args& a, Shared<uint32_t> count) {
   const RadixPassArgs& p = a.pass;
   const uint32_t digits = 1u << p.bits;
-  if (First ? !may_sort(a.sort) : is_stopped(a.sort)) return;
+  if (First ? !may_sort(a.sort) : rows_do_differ(a.sort.rows_differ)) return;
 #pragma unroll 1
   for (uint32_t digit = thread_index(); digit < digits; digit += kSortBlock) count[digit] = 0;
   if (First) clear_counters(a, block_index() * a.sort.batch);
@@ -34,7 +34,7 @@ HIPOPS_FN void count_digits_of(const Args& a, Shared<uint32_t> count) {
       if (!batch.in_use(n)) break;
       const uint32_t digit = batch.entry[n].key >> p.shift & (digits - 1), first = first_lane_value(digit);
       const bool has_entry = batch.has_entry(n);
-      // One addition for a wave's sources of one row: additions to one word wait for each other.
+      // One addition if all entries of a wave have one digit: additions to one word wait for each other.
       const bool is_one = count_bits(ballot(has_entry && digit == first)) == wave_size;
       if (is_one ? lane_index() == 0 : has_entry) count.fetch_add(digit, is_one ? wave_size : 1);
     }
@@ -55,7 +55,7 @@ HIPOPS_FN void count_digits(const Args& a) {
 template <class Args>
 HIPOPS_FN void add_counts(const Args& a) {
   const RadixPassArgs& p = a.pass;
-  if (is_stopped(a.sort)) return;
+  if (rows_do_differ(a.sort.rows_differ)) return;
   const uint32_t blocks = a.sort.blocks, first = thread_index() * kCountsEach;
   uint32_t* const counts = p.counts + int64_t(block_index()) * blocks;
   uint32_t count[kCountsEach], own = 0;
@@ -81,10 +81,10 @@ HIPOPS_FN void partition(const Args& a) {
   HIPOPS_SHARED(SortEntry, sorted, TileShape::kBatch);
   HIPOPS_SHARED(uint16_t, start_of, TileShape::kDigits);
   HIPOPS_SHARED(uint32_t, next, TileShape::kDigits);   // the place of a digit's next entry
-  HIPOPS_SHARED(uint32_t, shift, TileShape::kDigits);  // from a digit's places in `sorted` to its places in memory
+  HIPOPS_SHARED(uint32_t, distance, TileShape::kDigits);  // from a digit's places in `sorted` to its places in memory
   static_assert(TileShape::kTally * sizeof(uint16_t) <= TileShape::kBatch * sizeof(SortEntry), "they share memory");
   const RadixPassArgs& p = a.pass;
-  if (is_stopped(a.sort)) return;
+  if (rows_do_differ(a.sort.rows_differ)) return;
   const uint32_t digits = 1u << p.bits;
   uint32_t entries = 0;
 #pragma unroll 1
@@ -104,7 +104,7 @@ HIPOPS_FN void partition(const Args& a) {
     tile.template load<false>(&batch);
     const auto place_digit = [&](uint32_t digit, uint32_t start, uint32_t count) {
       const uint32_t to = next[digit];
-      shift[digit] = to - start;
+      distance[digit] = to - start;
       next[digit] = to + count;
     };
     const uint32_t count = sort_batch(&batch, p.shift, p.bits, sorted.template as<uint16_t>(), start_of, sorted,
@@ -116,7 +116,7 @@ HIPOPS_FN void partition(const Args& a) {
       for (uint32_t n = 0; n < kMoved; ++n) entry[n] = sorted[first + n * kSortBlock];
 #pragma unroll
       for (uint32_t n = 0; n < kMoved; ++n) {
-        const uint32_t i = first + n * kSortBlock, to = i + shift[entry[n].key >> p.shift & (digits - 1)];
+        const uint32_t i = first + n * kSortBlock, to = i + distance[entry[n].key >> p.shift & (digits - 1)];
         if (i < count) p.to[to] = entry[n];
       }
     }

@@ -1,10 +1,9 @@
 // Sums the sources of sorted entries, in chunks of up to kChunk sources of a row.
-//   joined  A block joins a digit. If the digit's entries stay in shared memory, it sums them. It leaves rows with
-//           several chunks to `sum`, which alone stores chunk sums.
-//   sum     For the other entries: A block sums the chunks that begin in its portion. All portions have one size, so
-//           the work is balanced for any indices. The sums of a row with several chunks go to the workspace.
-//           The block that stores the last chunk sum of a group of kChunk adds the group. The block that adds the
-//           last group of a row adds the row's groups.
+//   joined  A block joins a digit. If the digit's entries stay in shared memory (sort_join), it sums them.
+//   sum     For all other entries: A block sums the chunks that begin in its portion of the sorted entries. All
+//           portions have one size, so the work is balanced for any indices. The sums of a row with several chunks are
+//           stored in the workspace. The block that stores the last chunk sum of a group of kChunk adds the group. The
+//           block that adds the last group of a row adds the row's groups.
 #pragma once
 
 #include "device/index/running_sum.h"
@@ -36,18 +35,18 @@ HIPOPS_FN uint32_t first_of_key(const SortEntry* entry, uint32_t end) {
 // slot: two full chunks, and two last chunks, begin at least kChunk entries apart.
 HIPOPS_FN uint32_t slot_of(uint32_t place, bool is_last) { return place / kChunk * 2 + uint32_t(is_last); }
 
-// Sums the chunks of entries in shared memory, in a part of the row. A wave claims vectors, sums them, and claims the
-// next, because chunks differ in their numbers of sources. Flight: vectors in flight of a work-item.
+// Sums the chunks of entries in shared memory, in one part of each row. A wave claims vectors, sums them, and claims
+// the next vectors, because chunks differ in their numbers of sources. Flight: vectors in flight of a work-item.
 template <class T, int Length, uint32_t Block, int Flight>
 class SegmentSums {
  public:
   HIPOPS_METHOD SegmentSums(const IndexAddArgs& args, Shared<SortEntry> entry, Shared<uint32_t> chunk, uint32_t part)
-      : a(args), entry_(entry), chunk_(chunk), first_vector_(part * args.segments.part_vectors) {}
+      : a(args), entry_(entry), listed_(chunk), first_vector_(part * args.segments.part_vectors) {}
 
   // The caller needs a barrier between begin() and add_rows() or add().
   HIPOPS_METHOD void begin() const {
     if (thread_index() < kCounts) counts_[thread_index()] = 0;
-    if (thread_index() < kSlots) chunks_[thread_index()] = 0;
+    if (thread_index() < kSlots) least_chunks_[thread_index()] = 0;
   }
 
   // Adds rows of one chunk each: row i, of `rows`, has the entries from start_of[i] on, among `entries` entries. Rows
@@ -63,7 +62,7 @@ class SegmentSums {
         const uint32_t sources = (i + 1 < rows ? uint32_t(start_of[i + 1]) : entries) - begin;
         const bool is_listed = i < rows && sources != 0 && (sources * rows > entries) == (longer != 0);
         const uint32_t to = reserve_place(is_listed);
-        if (is_listed) chunk_[to] = Chunk::of(begin, sources, true, true).packed;
+        if (is_listed) listed_[to] = Chunk::of(begin, sources, true, true).packed;
       }
       barrier();
     }
@@ -81,17 +80,18 @@ class SegmentSums {
     add_chunks();
   }
 
-  // Adds the chunk sums of rows with several chunks: first in groups of kChunk, and then the groups. A block adds those
-  // whose last sum it has stored, so no block waits for another.
+  // Adds the chunk sums of rows with several chunks: first in groups of kChunk, and then the sums of groups. A block
+  // adds a group whose last sum it has stored, so no block waits for another. `stride`: chunks from one sum to the
+  // next.
   HIPOPS_METHOD void add_chunk_sums(uint32_t part) const {
     const uint32_t own = lane_index() % kSlots;
 #pragma unroll 1
     for (uint32_t stride = 1; stride <= kChunk; stride *= kChunk) {
-      if (ballot(chunks_[own] > kChunk) == 0) return;
+      if (ballot(least_chunks_[own] > kChunk) == 0) return;
       release_to_device();
       barrier();
       if (thread_index() < kSlots) {
-        chunks_[own] = chunks_[own] > kChunk ? arrive(own, part, stride) : 0;
+        least_chunks_[own] = least_chunks_[own] > kChunk ? arrive(own, part, stride) : 0;
         acquire_from_device();
       }
       barrier();
@@ -101,7 +101,7 @@ class SegmentSums {
       for (uint32_t i = thread_index(); i < kSlots * Length * g.part_vectors; i += Block) {
         const uint32_t slot = divide(i / Length, g.by_part_vectors);
         const uint32_t vector = first_vector_ + i / Length - slot * g.part_vectors;
-        if (chunks_[slot] != 0 && vector < a.walk.count) add_groups(slot, vector, i % Length, stride);
+        if (least_chunks_[slot] != 0 && vector < a.walk.count) add_groups(slot, vector, i % Length, stride);
       }
     }
   }
@@ -178,10 +178,10 @@ class SegmentSums {
       uint32_t to = reserve_place(has_chunk);
       while (has_chunk) {
         const bool is_last = place + kChunk >= end;
-        chunk_[to] = Chunk::of(place, is_last ? end - place : kChunk, number == 0, is_last).packed;
+        listed_[to] = Chunk::of(place, is_last ? end - place : kChunk, number == 0, is_last).packed;
         if (number != 0 || !is_last) {
-          chunked_[slot_of(place, is_last)] = uint64_t(number) << 32 | row_of(a.sort, key(lead_ + place));
-          chunks_[slot_of(place, is_last)] = UINT32_MAX;
+          number_and_row_[slot_of(place, is_last)] = uint64_t(number) << 32 | row_of(a.sort, key(lead_ + place));
+          least_chunks_[slot_of(place, is_last)] = UINT32_MAX;
         }
         ++number;
         place += kChunk;
@@ -209,7 +209,7 @@ class SegmentSums {
         vector = claimed + lane_index() - number * g.part_vectors;
       }
       const bool is_live = number < chunks && vector < vectors;
-      const Chunk chunk{chunk_[number < chunks ? number : chunks - 1]};
+      const Chunk chunk{listed_[number < chunks ? number : chunks - 1]};
       const bool few_sources = ballot(chunk.sources() > kFewSources) == 0;
       if (is_live) sum_vector(chunk, first_vector_ + vector, few_sources);
     }
@@ -242,11 +242,12 @@ class SegmentSums {
     sum.store_sums(static_cast<Sum*>(a.segments.sums) + (slot * a.walk.count + vector) * Length);
   }
 
-  // Counts the slot's chunk in its group or, if stride is kChunk, its group in the row. The counter's upper half becomes
-  // the least number of chunks that the row can have. The last to count gets this number, and the others get 0.
+  // Counts the slot's chunk in its group or, if stride is kChunk, its group in the row. The counter's upper half
+  // becomes the least number of chunks that the row can have. The last block to count gets this number, other blocks
+  // get 0.
   HIPOPS_METHOD uint32_t arrive(uint32_t slot, uint32_t part, uint32_t stride) const {
     const SegmentArgs& g = a.segments;
-    const uint32_t number = uint32_t(uint64_t(chunked_[slot]) >> 32), group = number - number % kChunk;
+    const uint32_t number = uint32_t(uint64_t(number_and_row_[slot]) >> 32), group = number - number % kChunk;
     const bool is_last = slot % 2 != 0;
     uint32_t slice = first_ / kChunk + slot / 2 - number, count = 1, known = 0, begin = 0, most = UINT32_MAX;
     if (stride == 1) {
@@ -258,7 +259,7 @@ class SegmentSums {
       if (is_last || number % kChunk == kChunk - 1) known = number + 1 + uint32_t(!is_last);
     } else {
       slice += 1;  // a row of several groups has a second chunk
-      const uint32_t chunks = chunks_[slot];
+      const uint32_t chunks = least_chunks_[slot];
       const bool is_last_group = chunks - group <= kChunk;
       count = is_last_group ? chunks - group : kChunk;
       if (is_last_group) known = chunks;
@@ -270,9 +271,10 @@ class SegmentSums {
   }
 
   // Adds the chunk sums of the slot's group or, if stride is kChunk, the sums of all groups of its row, level by level.
+  // Stores the sum of a group in place of the group's first sum, and the sum of a row to y.
   HIPOPS_METHOD void add_groups(uint32_t slot, uint32_t vector, uint32_t element, uint32_t stride) const {
-    const uint64_t chunked = chunked_[slot];
-    const uint32_t number = uint32_t(chunked >> 32), chunks = chunks_[slot];
+    const uint64_t own = number_and_row_[slot];
+    const uint32_t number = uint32_t(own >> 32), chunks = least_chunks_[slot];
     const uint32_t begin = stride == 1 ? number - number % kChunk : 0;
     const uint32_t end = stride == 1 && chunks - begin > kChunk ? begin + kChunk : chunks;
     const uint32_t slice = first_ / kChunk + slot / 2 - number;  // of the row's first chunk
@@ -303,18 +305,18 @@ class SegmentSums {
     if (stride == 1 && chunks > kChunk) return;
     const Offsets<kIndexAddOperands> at = locate_in_loop(a.walk, vector);
     T* const y = static_cast<T*>(a.y) + at.of[kIndexAddY] + element;
-    y[int64_t(uint32_t(chunked)) * a.y_step] = Summed<T>::rounded(sum);
+    y[int64_t(uint32_t(own)) * a.y_step] = Summed<T>::rounded(sum);
   }
 
   const IndexAddArgs& a;
   const Shared<SortEntry> entry_;
-  const Shared<uint32_t> chunk_;
+  const Shared<uint32_t> listed_;
   const uint32_t first_vector_;  // of the part
   uint32_t lead_, loaded_, first_;
-  // For each slot of the portion: the chunk's number in its row << 32 | the row.
-  Shared<uint64_t> chunked_ = shared_member<SegmentSums, uint64_t, kSlots>();
-  // The least number of chunks that this row can have, or 0 if the block has nothing to add for it.
-  Shared<uint32_t> chunks_ = shared_member<SegmentSums, uint32_t, kSlots>();
+  // For each slot of the portion with a chunk sum: the chunk's number in its row << 32 | the row.
+  Shared<uint64_t> number_and_row_ = shared_member<SegmentSums, uint64_t, kSlots>();
+  // For each slot: the least number of chunks that its row can have, or 0 if the block adds no sums for the slot.
+  Shared<uint32_t> least_chunks_ = shared_member<SegmentSums, uint32_t, kSlots>();
   Shared<uint32_t> counts_ = shared_member<SegmentSums, uint32_t, kCounts>();
 };
 
@@ -332,7 +334,7 @@ class JoinedSums {
     const SortArgs& s = a.sort;
     load_walk_arguments(a.walk, s.split, s.heads, s.starts, s.rows_differ, s.blocks, s.batch, a.y, a.x, a.x_step,
                         a.y_step, a.segments.row_parts);
-    if (is_stopped(s)) return;
+    if (rows_do_differ(s.rows_differ)) return;
     const uint32_t digit = block_index() / a.segments.row_parts, part = block_index() - digit * a.segments.row_parts;
     SegmentSums<T, Length, kJoinedBlock, kFlight> sums(reload_arguments(a), sorted, words, part);
     sums.begin();
@@ -360,7 +362,7 @@ class PortionSums {
     const SortArgs& s = a.sort;
     load_walk_arguments(a.walk, s.sorted, s.entries, s.rows_differ, a.segments.portion, a.segments.row_parts, a.y, a.x,
                         a.x_step, a.y_step);
-    if (is_stopped(s)) return;
+    if (rows_do_differ(s.rows_differ)) return;
     const uint32_t number = block_index() / a.segments.row_parts, part = block_index() - number * a.segments.row_parts;
     const uint32_t entries = *s.entries, first = number * a.segments.portion;
     if (first >= entries) return;

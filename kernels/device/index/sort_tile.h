@@ -1,4 +1,4 @@
-// The entries that blocks sort, their keys, and steps of the first launch of each sort.
+// For both sorts: the keys, the steps of the first launch, and the tiles of entries that a block loads.
 #pragma once
 
 #include "device/core/radix.h"
@@ -8,8 +8,9 @@
 namespace hipops {
 namespace {
 
-// A key is a row's number, whose bits above the lowest plain_bits are spread (kSpread). Frequent rows are often
-// neighbours, or a power of two apart. Their keys differ in the high digit, so different blocks join them.
+// A key is a row's number. For `split` its bits above the lowest plain_bits are spread (kSpread): frequent rows are
+// often neighbours, or a power of two apart, and different blocks then join them. A radix sort has 31 plain bits, so
+// that row_of returns the key.
 HIPOPS_FN uint32_t permuted(const SortArgs& s, uint32_t v, uint32_t factor) {
   const uint32_t plain = (1u << s.plain_bits) - 1;
   return (((v >> s.plain_bits) * factor << s.plain_bits) | (v & plain)) & s.key_mask;
@@ -17,11 +18,8 @@ HIPOPS_FN uint32_t permuted(const SortArgs& s, uint32_t v, uint32_t factor) {
 HIPOPS_FN uint32_t key_of(const SortArgs& s, uint32_t row) { return permuted(s, row, kSpread); }
 HIPOPS_FN uint32_t row_of(const SortArgs& s, uint32_t key) { return permuted(s, key, kUnspread); }
 
-// True if scatter_add has found a row with different indices.
-HIPOPS_FN bool is_stopped(const SortArgs& s) { return s.rows_differ != nullptr && *s.rows_differ != 0; }
-
-// For the first launch: false if scatter_add has found a row with different indices. Each block finds that out for
-// itself, so that no block waits for another. One block stores the result for the next launches.
+// For the first launch: false if scatter_add has found a row with different indices. Each block reads `differ` itself,
+// so that no block waits for another. One block stores the result for later launches (rows_do_differ).
 HIPOPS_FN bool may_sort(const SortArgs& s) {
   if (s.rows_differ == nullptr) return true;
   uint32_t differ = 0;
@@ -41,7 +39,8 @@ HIPOPS_FN void clear_counters(const Args& a, uint32_t first) {
     a.segments.arrived[int64_t(first / kChunk) * parts + i] = 0;
 }
 
-// A tile of a block's batch of entries. First: loads the index tensor. Otherwise: the result of the pass before.
+// A tile of a block's batch of entries: the whole batch if blocks join. First: loads the index tensor. Otherwise: loads
+// the result of the pass before.
 template <class Shape, class Args, bool First>
 class SortTile {
  public:
@@ -84,7 +83,7 @@ class SortTile {
       batch->entry[n] = {row != kNothing ? uint32_t(row) : Batch<Shape>::kNoKey, uint32_t(i)};
     }
     if (Counts) return;
-    switch (a.sort.element_bytes) {  // no value is used before the keys are sorted
+    switch (a.sort.element_bytes) {  // a row of one element is still in flight while keys are ranked
       case 4: return load_rows<uint32_t>(at, own, batch);
       case 2: return load_rows<uint16_t>(at, own, batch);
       case 1: return load_rows<uint8_t>(at, own, batch);

@@ -1,7 +1,7 @@
 // Sorts the indices of a tensor by the rows that they name, in two launches, for rows that `joined` mostly sums:
-//   split   Each block loads a batch of up to 2048 indices. It drops marks and indices out of range, and reports the
-//           latter. It sorts the rest by the high digit. If the batch is crowded, that is, has many entries of a digit,
-//           the block also sorts it by the low digit, and lists each key's first entry: the heads.
+//   split   Each block loads a batch of up to 2048 indices. It drops the indices that name nothing, and reports those
+//           out of range. It sorts the others by the high digit. If a digit has many entries, the batch is crowded. The
+//           block then also sorts it by the low digit, and lists each key's first entry: the heads.
 //   joined  A block for each high digit collects that digit's entries of all batches, and sorts them by the low digit.
 //           If batches have heads, it sorts only the heads, and then copies each head's entries. So a row with many
 //           sources costs little more than its copy.
@@ -43,15 +43,18 @@ HIPOPS_FN void sort_split(const Args& a) {
   };
   const uint32_t entries = sort_batch(&batch, s.low_bits, s.high_bits, tally, start_of, sorted, count_crowd);
   const bool is_crowded = uniform(uint32_t(crowded[0])) != 0;
-  if (!is_crowded) {
-#pragma unroll 1
-    for (uint32_t i = thread_index(); i < entries; i += kSortBlock) s.split[first + i] = sorted[i];
+  // Stores where each digit's run begins. upper_half(start): of the run that begins at entry `start`.
+  const auto store_starts = [&](auto upper_half) {
 #pragma unroll 1
     for (uint32_t digit = thread_index(); digit <= 1u << s.high_bits; digit += kSortBlock) {
       const uint32_t start = digit < 1u << s.high_bits ? uint32_t(start_of[digit]) : entries;
-      s.starts[int64_t(digit) * s.blocks + block_index()] = start << 16 | start;
+      s.starts[int64_t(digit) * s.blocks + block_index()] = upper_half(start) << 16 | start;
     }
-    return;
+  };
+  if (!is_crowded) {
+#pragma unroll 1
+    for (uint32_t i = thread_index(); i < entries; i += kSortBlock) s.split[first + i] = sorted[i];
+    return store_starts([](uint32_t start) { return start; });
   }
   if (s.low_bits != 0) {  // sorted by the low digit and then by the high one, entries are in the order of keys
     batch.load(sorted, entries);
@@ -81,12 +84,9 @@ HIPOPS_FN void sort_split(const Args& a) {
     heads += uniform(scan.total);
     barrier();
   }
-#pragma unroll 1
-  for (uint32_t digit = thread_index(); digit <= 1u << s.high_bits; digit += kSortBlock) {
-    const uint32_t start = digit < 1u << s.high_bits ? uint32_t(start_of[digit]) : entries;
-    const uint32_t before = start < entries ? uint32_t(heads_before[start]) : heads;
-    s.starts[int64_t(digit) * s.blocks + block_index()] = kHasHeads | before << 16 | start;
-  }
+  store_starts([&](uint32_t start) {
+    return kHasHeads >> 16 | (start < entries ? uint32_t(heads_before[start]) : heads);
+  });
 }
 
 // The entries of the block's high digit, collected from the runs of the batches. If any run has heads, each entry of
@@ -106,8 +106,8 @@ class Runs {
 
   struct Counted {
     uint32_t items;      // the block's entries, or heads
-    bool has_heads;      // true from the tile on that has the first heads; in a second loop, from the first tile on
-    bool is_one_batch;   // which is then still in registers
+    bool has_heads;      // whether a tile up to this one has heads; in a second loop over the tiles, whether any has
+    bool is_one_batch;   // whether all items are one batch, which then stays in registers
   };
 
   // Calls f(Counted), which must end with a barrier, for each loaded batch.
@@ -265,14 +265,14 @@ HIPOPS_FN void copy_entries(const SortArgs& s, SortEntry* to, uint32_t count, ui
   }
 }
 
-// Joins a digit. The entries stay in `sorted` if they have room there and come from no crowded batch. No row may have
-// several chunks, because only `sum` stores chunk sums. The function then returns the number of entries, and start_of
-// has the place of each low digit's first entry. Otherwise it returns 0 and, if `stores` is set, has stored the entries
-// to memory, behind the entries of other blocks.
+// Joins a digit. The entries stay in `sorted` if they have room there, come from no crowded batch, and no row has
+// several chunks (only `sum` stores chunk sums). The function then returns the number of entries, and start_of has the
+// place of each low digit's first entry. Otherwise it returns 0. If `stores` is set, it has then stored the entries to
+// s.sorted, behind the entries of other blocks.
 HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t high_digit, bool stores, Shared<uint32_t> words,
                              Shared<uint16_t> start_of, Shared<SortEntry> sorted) {
   using Shape = JoinedShape;
-  HIPOPS_SHARED(uint32_t, next, Shape::kDigits);  // the number of a digit's entries, and then the place of the next one
+  HIPOPS_SHARED(uint32_t, next, Shape::kDigits);  // a digit's entries, and then the place of the digit's next entry
   HIPOPS_SHARED(uint32_t, long_rows, 1);  // their number
   HIPOPS_SHARED(uint32_t, reserved, 1);
   const Shared<uint16_t> tally = words.as<uint16_t>();
@@ -286,7 +286,7 @@ HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t high_digit, bool sto
   barrier();
   Batch<Shape> batch{};
 
-  // Counts the entries of each low digit. For a single batch, sort_batch counts the entries.
+  // Counts the entries of each low digit. If there is one batch without heads, sort_batch counts them instead.
   const auto counted = runs.for_each_batch(&batch, [&](const auto& now) {
 #pragma unroll
     for (int n = 0; n < Shape::kDepth; ++n) {

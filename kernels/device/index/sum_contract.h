@@ -11,7 +11,7 @@ namespace hipops {
 constexpr int kSortBlock = 256;  // work-items of a block that splits, or of the radix sort
 constexpr int kSortDepth = 8;  // entries of a work-item
 constexpr int kSortBatch = kSortBlock * kSortDepth;
-constexpr int kSortRuns = 512;  // runs of a tile: a block that joins loads a tile at a time
+constexpr int kSortRuns = 512;  // runs of a tile: a block that joins loads the places of a tile's runs together
 
 // A block of `joined`: its work-items, and the most bits of its low digit.
 constexpr int kJoinedBlock = 512, kJoinedBits = 8;
@@ -20,9 +20,9 @@ constexpr int kJoinedBlock = 512, kJoinedBits = 8;
 // uniform index rarely has. kMostCrowd limits this number if digits are few, and the average is large.
 constexpr uint32_t kCrowd = 32, kCrowdOfAverage = 4, kMostCrowd = 512;
 
-// The sort of valid indices. An entry's key is the permuted number of a row (key_of).
+// The sort of valid indices. An entry's key is a row's number, which `split` permutes (key_of).
 struct SortArgs {
-  SortEntry* sorted;      // all entries, by key. Entries of one key are in index order
+  SortEntry* sorted;      // the entries that `sum` sums. Entries of one key are neighbours, in index order
   uint32_t* entries;      // the number of entries in `sorted`
   uint32_t blocks;        // that split or, in the radix sort, partition: each has a batch
   uint32_t batch;         // indices of a block that splits or partitions: a multiple of kSortBlock
@@ -31,8 +31,8 @@ struct SortArgs {
   uint32_t element_bytes;
   uint32_t key_mask;      // 2^(bits of a key) - 1
   int32_t plain_bits;     // the lowest bits of a row that its key has unchanged, so that near rows stay together
-  // For scatter_add: null, or a flag that becomes 1 if one of the `differ_count` elements of `differ` is not 0. Then
-  // nothing is added.
+  // For scatter_add: null, or a flag. The first launch sets it: 1 if one of the `differ_count` elements of `differ` is
+  // not 0. Then nothing is added (rows_do_differ).
   uint32_t* rows_differ;
   const uint32_t* differ;
   int64_t differ_count;
@@ -57,13 +57,13 @@ struct RadixPassArgs {
   int32_t shift, bits;    // of the digit
 };
 
-// A sum's order, which hipops.h defines: sources of a chunk, and chunk sums of a group.
+// The order of a sum, which hipops.h defines, has chunks of this number of sources, and groups of this number of sums.
 constexpr uint32_t kChunk = 128;
 
-constexpr int kSumBlock = 128;  // work-items of a block
-constexpr uint32_t kMostPortion = 1024;  // entries whose chunks a block of `sum` sums
-constexpr int kMostChunks = kSortBatch;  // that a block sums: a chunk can have one entry
-constexpr int64_t kMostPartVectors = INT32_MAX / kMostChunks;  // 31 bits number the vectors of all chunks
+constexpr int kSumBlock = 128;           // work-items of a block of `sum`
+constexpr uint32_t kMostPortion = 1024;  // entries of a portion: a block of `sum` sums the chunks that begin there
+constexpr int kMostChunks = kSortBatch;  // that a block of `joined` or `sum` sums: a chunk can have one entry
+constexpr int64_t kMostPartVectors = INT32_MAX / kMostChunks;  // 31 bits number a block's vectors of all chunks
 // No part of a row has fewer vectors, except the last: the lanes of the smallest wave (row_parts in index/plan.cpp).
 constexpr int64_t kLeastPartVectors = 32;
 

@@ -1,5 +1,5 @@
-// Lists in shared memory the indices that name a block's rows, without a workspace: a block reads the whole index. A
-// row's hash (kSpread) assigns the row to a block.
+// Lists in shared memory the indices that name the rows of a bucket, without a workspace: a block reads the whole
+// index. A bucket has the rows whose hashes (kSpread) are in one range.
 #pragma once
 
 #include "device/core/divide.h"
@@ -11,10 +11,10 @@
 namespace hipops {
 namespace {
 
-// The part of the work that one list has: of the `places` places of the index from `first` on, those that name one of
-// the `rows` rows from `row` on. If the index has more than kMostPlaces, `places` is a power of two. So a window's
-// indices out of range are all reported, or none.
-struct ShareWindow {
+// The window of a list: the `places` places of the index from `first` on, and the `rows` rows from `row` on. The list
+// has the places whose index names such a row. If the index has more than kMostPlaces, `places` is a power of two. So
+// a window's indices out of range are all reported, or none.
+struct ListWindow {
   static constexpr uint32_t kMostPlaces = 1 << 30;
   uint32_t row, rows;
   int64_t first;
@@ -59,17 +59,17 @@ struct IndexLine {
   int64_t offset, position;
 };
 
-// Rows are counted from args.scan.first_row on. Share `number` has rows with `hashes` hashes from number * hashes on;
-// the last share also has all larger hashes. With `reports`, each index out of range is reported once.
-template <class Args, int Block>
-class RowShare {
+// Rows are counted from args.scan.first_row on. Bucket `number` has rows with `hashes` hashes from number * hashes on;
+// the last bucket also has all larger hashes. With `reports`, each index out of range is reported once.
+template <class Args, int Block, int Room>
+class RowBucket {
  public:
-  static constexpr uint32_t kRoom = 3 * Block;         // entries of a list
+  static constexpr uint32_t kRoom = Room;              // entries of a list
   static constexpr uint32_t kLeastPlaces = 2 * Block;  // these places always have room in a list
   static constexpr uint32_t kPastEnd = 4;              // entries that may be read past the end of the list
   static constexpr uint32_t kLong = kChunk;            // a row of more entries is long, and has several chunks
 
-  explicit HIPOPS_METHOD RowShare(const Args& args) : args_(args) {
+  explicit HIPOPS_METHOD RowBucket(const Args& args) : args_(args) {
     if (thread_index() == 0) count_[0] = 0, keys_[0] = kNobody;
   }
   HIPOPS_METHOD void begin(uint32_t hashes, uint32_t number, bool is_last, bool reports) {
@@ -82,7 +82,7 @@ class RowShare {
   // found(row, place) for their entries. No branch may skip the barriers: ptxas 13.0 keeps the window in uniform
   // registers, and would let lanes that diverge later advance it twice.
   template <class F>
-  HIPOPS_METHOD bool list(const IndexLine& line, const ShareWindow& window, F found) {
+  HIPOPS_METHOD bool list(const IndexLine& line, const ListWindow& window, F found) {
     barrier();  // the last list has been read
     find(line, window, found);
     barrier();
@@ -143,14 +143,14 @@ class RowShare {
 
   static HIPOPS_METHOD uint32_t row_of(uint64_t key) { return uint32_t(key >> 32); }
 
-  // True if the window has only one row, in another share, and has nothing to report.
-  HIPOPS_METHOD bool is_for_others(const ShareWindow& window, bool reports, uint32_t row) const {
+  // True if the window has only one row, in another bucket, and has nothing to report.
+  HIPOPS_METHOD bool is_for_others(const ListWindow& window, bool reports, uint32_t row) const {
     return window.rows == 1 && !reports && !is_own(row);
   }
 
   // Stores keys (row, place) in any order, until there is no room. Counts all of them.
   template <class F>
-  HIPOPS_METHOD void find(const IndexLine& line, const ShareWindow& window, F found) {
+  HIPOPS_METHOD void find(const IndexLine& line, const ListWindow& window, F found) {
     const Args& a = reload_arguments(args_);
     const bool reports = window.first >= reported_[0];
     const int64_t step = a.index_step * Block;
@@ -259,12 +259,12 @@ class RowShare {
   const Args& args_;
   uint32_t least_, above_;  // the least hash of the rows, and the range above it
   uint32_t entries_ = 0;
-  const Shared<b128> spare_ = shared_member<RowShare, b128, kRoom * sizeof(uint64_t) / sizeof(b128)>();
+  const Shared<b128> spare_ = shared_member<RowBucket, b128, kRoom * sizeof(uint64_t) / sizeof(b128)>();
   const Shared<uint64_t> found_ = spare_.template as<uint64_t>();
   // Sorted keys, from 1 on, with kNobody before and after them.
-  const Shared<uint64_t> keys_ = shared_member<RowShare, uint64_t, 1 + kRoom + kPastEnd>();
-  const Shared<uint32_t> count_ = shared_member<RowShare, uint32_t, 1>();
-  const Shared<int64_t> reported_ = shared_member<RowShare, int64_t, 1>();  // places before this one need no report
+  const Shared<uint64_t> keys_ = shared_member<RowBucket, uint64_t, 1 + kRoom + kPastEnd>();
+  const Shared<uint32_t> count_ = shared_member<RowBucket, uint32_t, 1>();
+  const Shared<int64_t> reported_ = shared_member<RowBucket, int64_t, 1>();  // places before this one need no report
 };
 
 }  // namespace
