@@ -433,8 +433,9 @@ HIPOPS_API hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops
                                             hipops_index_report* report, void* stream);
 
 /* y[.., index[j], ..] += x[.., j, ..], in place in y, the index being 1-D and along dim. x has y's dtype and y's shape,
- * except for dim, where it has the index's length. The sources are added in the order of a sum (above). Without the
- * workspace the op is slower. y overlaps nothing. */
+ * except for dim, where it has the index's length. The sources are added in the order of a sum (above). y overlaps
+ * nothing. workspace: device memory of at least hipops_index_add_workspace_bytes, 256-byte aligned. NULL is slower for
+ * many indices. */
 HIPOPS_API hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
                                           int32_t dim, void* workspace, int64_t workspace_bytes,
                                           hipops_index_report* report, void* stream);
