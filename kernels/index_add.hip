@@ -95,11 +95,11 @@ class ScanSums {
       uint32_t from = 0;
 #pragma unroll 1
       while (true) {
-        const Run run = is_alone ? Run{window.row, 0, bucket_.entries()} : bucket_.next_run(from);
-        if (!is_alone && run.end == 0) break;
-        if (is_alone || run.end - run.begin > Bucket::kLong) add_to_row(run, window);
+        const Segment segment = is_alone ? Segment{window.row, 0, bucket_.entries()} : bucket_.next_segment(from);
+        if (!is_alone && segment.end == 0) break;
+        if (is_alone || segment.end - segment.begin > Bucket::kLong) add_to_row(segment, window);
         if (is_alone) break;
-        from = run.end;
+        from = segment.end;
       }
     } while (window.next(reload_arguments(args_).scan.rows, reload_arguments(args_).indices));
   }
@@ -111,12 +111,12 @@ class ScanSums {
     return a;
   }
   using Bucket = RowBucket<IndexAddArgs, kScanBlock, kScanRoom>;
-  using Run = typename Bucket::Run;
+  using Segment = typename Bucket::Segment;
   using Sum = typename Summed<T>::Sum;
   static constexpr bool kShowsOrder = Summed<T>::kShowsOrder;
   static constexpr int kFlight = Length == 16 ? 2 : 4;  // sources
   static constexpr int kUnrolled = kShowsOrder ? 8 : 4;  // gfx9 has too few scalar registers for 8 integer additions
-  static_assert(kFlight <= Bucket::kPastEnd, "add_run reads kFlight entries");
+  static_assert(kFlight <= Bucket::kPastEnd, "add_segment reads kFlight entries");
 
   HIPOPS_METHOD void add_rows() const {
     const IndexAddArgs& a = reload_arguments(args_);
@@ -127,7 +127,7 @@ class ScanSums {
       T* y = row(bucket_.row(entry));
       RunningSum<T, Length> sum;
       sum.issue_load(y);
-      sum.template add_run<kFlight>(x_, a.x_step, bucket_, entry);
+      sum.template add_segment<kFlight>(x_, a.x_step, bucket_, entry);
       sum.store(y);
     }
   }
@@ -144,41 +144,41 @@ class ScanSums {
     }
   };
 
-  // The run has all of one row's sources, or a part of them. Between parts the sum is parked in shared memory.
-  HIPOPS_METHOD void add_to_row(const Run& run, const ListWindow& window) const {
+  // The segment has a row's sources in the window. Between windows the sum is parked in shared memory.
+  HIPOPS_METHOD void add_to_row(const Segment& segment, const ListWindow& window) const {
     const IndexAddArgs& a = reload_arguments(args_);
     const auto has_part = [this] { return is_live_ && hide_origin(thread_index()) == lane_; };
     const bool is_first = window.first == 0;
     RunningSum<T, Length> sum;
     Chunks chunks{0, 0};
     if (!is_first) chunks = {chunks_[0], chunks_[1]};
-    if (run.end != run.begin) {
+    if (segment.end != segment.begin) {
       if (has_part() && chunks.in_last == 0) {
-        sum.load(row(run.row));
+        sum.load(row(segment.row));
         sum.park(parked_, lane_, kScanLanes);
       }
-      add_parked(run, x_ + window.first * a.x_step, a.x_step, a.scan.lane_bits, &chunks);
+      add_parked(segment, x_ + window.first * a.x_step, a.x_step, a.scan.lane_bits, &chunks);
     }
     const bool is_last = window.has_last_of(reload_arguments(args_).indices);
-    if (!is_last && (is_first || run.end != run.begin) && thread_index() == 0)
+    if (!is_last && (is_first || segment.end != segment.begin) && thread_index() == 0)
       chunks_[0] = chunks.full, chunks_[1] = chunks.in_last;
     if (!is_last || chunks.in_last == 0) return;
     if (kShowsOrder && chunks.full != 0) add_chunks_to_parked(Length << a.scan.lane_bits, chunks.full);
     if (!has_part()) return;
     sum.unpark(parked_, lane_, kScanLanes);
-    sum.store(row(run.row));
+    sum.store(row(segment.row));
   }
 
   // Each group loads another source while work-items, one for each element of the part, add the last sources in order.
   // A full chunk's sum moves to the levels when another source follows.
-  HIPOPS_METHOD void add_parked(const Run& run, const T* x, int64_t step, int lane_bits, Chunks* chunks) const {
+  HIPOPS_METHOD void add_parked(const Segment& segment, const T* x, int64_t step, int lane_bits, Chunks* chunks) const {
     const Shared<Vector<T, Length>> stage = bucket_.spare().template as<Vector<T, Length>>();
     const Shared<T> element = bucket_.spare().template as<T>();
     const auto place = bucket_.places();
-    const uint32_t groups = kScanBlock >> lane_bits, own = thread_index() >> lane_bits, count = run.end - run.begin;
-    const uint32_t elements = Length << lane_bits;
+    const uint32_t groups = kScanBlock >> lane_bits, own = thread_index() >> lane_bits;
+    const uint32_t count = segment.end - segment.begin, elements = Length << lane_bits;
     const auto load = [&](uint32_t n) {
-      return load_once<Length>(x + int64_t(place[run.begin + (n < count ? n : count - 1)]) * step);
+      return load_once<Length>(x + int64_t(place[segment.begin + (n < count ? n : count - 1)]) * step);
     };
     Vector<T, Length> v = load(own);
 #pragma unroll 1

@@ -99,12 +99,12 @@ class RowBucket {
   // After false: a guess of the row with most entries, which should be listed alone.
   HIPOPS_METHOD uint32_t crowded_row() const { return uniform(row_of(found_[kRoom / 2])); }
 
-  struct Run {
-    uint32_t row, begin, end;  // entries
+  struct Segment {  // a row's entries of the list
+    uint32_t row, begin, end;
   };
   // From entry `from` on, the first row with two neighbouring multiples of kLong / 2 among its entries' numbers. Each
-  // long row has two, and some shorter rows, too. An empty run: there is none.
-  HIPOPS_METHOD Run next_run(uint32_t from) const {
+  // long row has two, and some shorter rows, too. An empty segment: there is none.
+  HIPOPS_METHOD Segment next_segment(uint32_t from) const {
     static_assert(2 * kRoom / kLong < wave_size, "a lane for each multiple");
     if (__builtin_expect(entries_ <= kLong, 1)) return {0, 0, 0};
     const uint32_t first = lane_index() * (kLong / 2), second = first + kLong / 2;

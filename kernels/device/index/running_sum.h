@@ -128,9 +128,9 @@ class RunningSum {
     for (uint32_t i = 0; i < count; ++i) sum_[0] += Summed<T>::of(value(i));
   }
 
-  // Adds the sources of the row of `entry`, from this entry on: short runs, different for each lane of a wave.
+  // Adds the sources of the row of `entry`, from this entry on: short segments, different for each lane of a wave.
   template <int Flight, class Lists>
-  HIPOPS_METHOD void add_run(const T* x, int64_t step, const Lists& lists, uint32_t entry) {
+  HIPOPS_METHOD void add_segment(const T* x, int64_t step, const Lists& lists, uint32_t entry) {
     const uint32_t row = lists.row(entry);
     bool more = true;
     while (more) {

@@ -101,7 +101,7 @@ class Runs {
   HIPOPS_METHOD Runs(const SortArgs& args, uint32_t digit) : s(args), digit_(digit) {
     if (thread_index() == 0) with_heads_[0] = 0;
 #pragma unroll 1
-    for (uint32_t i = hide_origin(thread_index()); i < kSortBatch; i += Shape::kBlock) mark_[i] = 0;
+    for (uint32_t i = hide_origin(thread_index()); i < kSortBatch; i += Shape::kBlock) flag_[i] = 0;
   }
 
   struct Counted {
@@ -156,7 +156,7 @@ class Runs {
   }
 
  private:
-  static constexpr int kHeadBits = 21;  // a tile has fewer heads
+  static constexpr int kHeadBits = 21;  // a tile has fewer than 2^21 heads
   static constexpr uint32_t kHeadMask = (1u << kHeadBits) - 1;
   static_assert(kSortRuns << kRadixBits < 1 << kHeadBits && kMostCrowd <= 1 << kRadixBits &&
                     kSortRuns < 1 << (32 - kHeadBits),
@@ -164,12 +164,12 @@ class Runs {
 
   static HIPOPS_METHOD uint32_t first_of_run(uint32_t start) { return (start & ~kHasHeads) >> 16; }
 
-  // Loads a batch of the tile. It marks the places where runs begin. Lanes count marks to find their runs.
+  // Loads a batch of the tile. It sets a flag where a run begins. Lanes count flags to find their runs.
   HIPOPS_METHOD void load(uint32_t runs, uint32_t first, uint32_t heads, bool has_heads, Batch<Shape>* batch) const {
 #pragma unroll 1
     for (uint32_t run = hide_origin(thread_index()); run < runs; run += Shape::kBlock) {
       const int begins = int(begin_[run] - first), ends = int(begin_of(run + 1, runs, heads) - first);
-      if (begins >= 0 && begins < kSortBatch) mark_[begins] = 1;
+      if (begins >= 0 && begins < kSortBatch) flag_[begins] = 1;
 #pragma unroll
       for (int w = 0; w < Shape::kWaves; ++w)
         if (begins <= w * int(batch->of_wave) && w * int(batch->of_wave) < ends) first_run_[w] = run;
@@ -177,23 +177,23 @@ class Runs {
     barrier();
     bool begins[Shape::kDepth];
 #pragma unroll
-    for (int n = 0; n < Shape::kDepth; ++n) begins[n] = batch->in_use(n) && mark_[batch->place(n)] != 0;
-    // A mark at the wave's first place counts the first run again.
+    for (int n = 0; n < Shape::kDepth; ++n) begins[n] = batch->in_use(n) && flag_[batch->place(n)] != 0;
+    // A flag at the wave's first place counts the first run again.
     uint32_t before = first_run_[wave_index()] - uint32_t(ballot(begins[0]) & 1);
 #pragma unroll
     for (int n = 0; n < Shape::kDepth; ++n) {
       batch->entry[n] = {Batch<Shape>::kNoKey, 0};
       if (!batch->in_use(n)) continue;
-      mark_[batch->place(n)] = 0;  // for the next batch
-      const LaneMask marks = ballot(begins[n]);
-      const uint32_t run = before + uint32_t(count_bits(marks & (2 * lanes_below() + 1)));
+      flag_[batch->place(n)] = 0;  // for the next batch
+      const LaneMask flags = ballot(begins[n]);
+      const uint32_t run = before + uint32_t(count_bits(flags & (2 * lanes_below() + 1)));
       const uint32_t i = first + batch->place(n);
       if (i < heads) {
         const uint32_t within = i - begin_[run], base = block_[run] * s.batch, bounds = bounds_[run];
         if (!has_heads) batch->entry[n] = s.split[base + first_of_run(bounds) + within];
         else batch->entry[n] = head(base, bounds, within, i + 1 == begin_of(run + 1, runs, heads));
       }
-      before += uint32_t(count_bits(marks));
+      before += uint32_t(count_bits(flags));
     }
   }
 
@@ -216,7 +216,7 @@ class Runs {
   Shared<uint32_t> begin_ = shared_member<Runs, uint32_t, kSortRuns, 0>();
   Shared<uint32_t> block_ = shared_member<Runs, uint32_t, kSortRuns, 1>();
   Shared<uint32_t> bounds_ = shared_member<Runs, uint32_t, kSortRuns, 2>();
-  Shared<uint8_t> mark_ = shared_member<Runs, uint8_t, kSortBatch>();  // 1 where a run begins in the batch
+  Shared<uint8_t> flag_ = shared_member<Runs, uint8_t, kSortBatch>();  // 1 where a run begins in the batch
   Shared<uint32_t> first_run_ = shared_member<Runs, uint32_t, Shape::kWaves>();
   Shared<uint32_t> with_heads_ = shared_member<Runs, uint32_t, 1>();  // how many runs have heads
 };

@@ -47,7 +47,7 @@ struct SortArgs {
 
 // A pass of the radix sort, by one digit.
 constexpr int kCountsEach = 8;                              // counts of a digit that a work-item adds
-constexpr int kMostPartitioners = kCountsEach * kSortBlock;  // blocks that partition, at most
+constexpr int kMostPartitioners = kCountsEach * kSortBlock;  // whose counts of a digit one block adds
 constexpr int kLargestTile = 16 * kSortBlock;                // entries that a block sorts at a time
 struct RadixPassArgs {
   const SortEntry* from;  // null: the index tensor itself. Otherwise the result of the pass before
