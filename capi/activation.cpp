@@ -20,7 +20,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, hipops_activ
   if (hipops_status status = check_activation(kName, *x, kind, alpha)) return status;
   if (hipops_status status = check_same_dtype(of_y, of_x)) return status;
   if (hipops_status status = check_same_shape(of_y, of_x)) return status;
-  return check_overlap(of_y, of_x, true);
+  return check_overlap(of_y, of_x, kInPlace);
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
   if (!(limit >= 0)) return fail(HIPOPS_INVALID_ARGUMENT, "%s: limit is %g, expected 0 (none) or more", kName, limit);
   if (flags & ~HIPOPS_UP_PLUS_ONE)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: flags is 0x%x, expected 0 or HIPOPS_UP_PLUS_ONE (0x40)", kName, flags);
-  if (hipops_status status = check_overlap(of_y, of_x, true)) return status;
-  return check_overlap(of_y, of_up, true);
+  if (hipops_status status = check_overlap(of_y, of_x, kInPlace)) return status;
+  return check_overlap(of_y, of_up, kInPlace);
 }
 
 }  // namespace

@@ -94,12 +94,12 @@ hipops_status check(const Call& c) {
 
 hipops_status check_memory(const Call& c) {
   const Argument q = c.of_q(), scale = c.of_scale(), x = c.of_x(), bound = c.of_bound();
-  if (hipops_status status = check_overlap(q, x, false)) return status;
+  if (hipops_status status = check_overlap(q, x)) return status;
   for (const Argument* other : {&x, &q})
-    if (hipops_status status = check_overlap(scale, *other, false)) return status;
+    if (hipops_status status = check_overlap(scale, *other)) return status;
   for (const Argument* output : {&q, &scale})
     if (c.scale_ub)
-      if (hipops_status status = check_overlap(*output, bound, false)) return status;
+      if (hipops_status status = check_overlap(*output, bound)) return status;
   return HIPOPS_SUCCESS;
 }
 

@@ -32,8 +32,8 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
                   index->shape[d], x->shape[d], d);
   if (hipops_status status = check_same_dtype(out, in)) return status;
   if (hipops_status status = check_same_shape(out, at)) return status;
-  if (hipops_status status = check_overlap(out, in, false)) return status;
-  if (hipops_status status = check_overlap(out, at, false)) return status;
+  if (hipops_status status = check_overlap(out, in)) return status;
+  if (hipops_status status = check_overlap(out, at)) return status;
   return check_report("gather", report, {out, in, at});
 }
 

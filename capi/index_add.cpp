@@ -36,8 +36,8 @@ hipops_status check(const Tensors& t) {
 
 hipops_status check_memory(const Tensors& t, const void* workspace, int64_t workspace_bytes, int64_t needed,
                            const hipops_index_report* report) {
-  if (hipops_status status = check_overlap(t.of_y(), t.of_x(), false)) return status;
-  if (hipops_status status = check_overlap(t.of_y(), t.of_index(), false)) return status;
+  if (hipops_status status = check_overlap(t.of_y(), t.of_x())) return status;
+  if (hipops_status status = check_overlap(t.of_y(), t.of_index())) return status;
   const auto tensors = {t.of_y(), t.of_x(), t.of_index()};
   if (hipops_status status = check_workspace("index_add", workspace, workspace_bytes, needed, tensors)) return status;
   return check_report("index_add", report, tensors, workspace, needed);

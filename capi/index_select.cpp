@@ -28,8 +28,8 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
   if (hipops_status status = check_same_rank(out, in)) return status;
   for (int d = 0; d < x->rank; ++d)
     if (hipops_status status = check_same_size(out, d, d == dim ? at : in, d == dim ? 0 : d)) return status;
-  if (hipops_status status = check_overlap(out, in, false)) return status;
-  if (hipops_status status = check_overlap(out, at, false)) return status;
+  if (hipops_status status = check_overlap(out, in)) return status;
+  if (hipops_status status = check_overlap(out, at)) return status;
   return check_report("index_select", report, {out, in, at});
 }
 

@@ -102,7 +102,7 @@ hipops_status hipops_reduce(const hipops_tensor* y, const hipops_tensor* x, hipo
   using namespace hipops;
   Tensors t{{y, x, dims, reduction, (flags & HIPOPS_BATCH_INVARIANT) != 0, {}}};
   if (hipops_status status = check(&t, flags)) return status;
-  if (hipops_status status = check_overlap(t.y_argument(), t.x_argument(), false)) return status;
+  if (hipops_status status = check_overlap(t.y_argument(), t.x_argument())) return status;
   const int64_t needed = reduce_workspace_bytes(t);
   const auto tensors = {t.y_argument(), t.x_argument()};
   if (hipops_status status = check_workspace("reduce", workspace, workspace_bytes, needed, tensors)) return status;

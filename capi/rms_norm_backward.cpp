@@ -62,7 +62,7 @@ int64_t needed_bytes(const Tensors& t) {
 
 hipops_status check_memory(const Tensors& t, void* workspace, int64_t workspace_bytes) {
   for (const Argument* a : {&t.dy, &t.x})
-    if (hipops_status status = check_overlap(t.dx, *a, true)) return status;
+    if (hipops_status status = check_overlap(t.dx, *a, kInPlace)) return status;
   for (const Argument* a : {&t.weight, &t.rstd})
     if (hipops_status status = check_apart(t.dx, *a)) return status;
   for (const Argument* a : {&t.dx, &t.dy, &t.x, &t.weight, &t.rstd})

@@ -23,8 +23,8 @@ hipops_status check(const hipops_tensor* q, const hipops_tensor* x, const hipops
     return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: scale.dtype is %s, expected f32", kName, dtype_name(scale->dtype));
   if (element_count(*scale) != 1)
     if (hipops_status status = check_same_shape(of_scale, of_x)) return status;
-  if (hipops_status status = check_overlap(of_q, of_x, false)) return status;
-  return check_overlap(of_q, of_scale, false);
+  if (hipops_status status = check_overlap(of_q, of_x)) return status;
+  return check_overlap(of_q, of_scale);
 }
 
 // Sets all fields but the type of q. Returns the mode, and sets the grid.

@@ -22,7 +22,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x) {
   if (hipops_status status = check_output(out)) return status;
   if (hipops_status status = check_same_dtype(out, in)) return status;
   if (hipops_status status = check_same_shape(out, in)) return status;
-  return check_overlap(out, in, false);
+  return check_overlap(out, in);
 }
 
 hipops_status check_shape(hipops_dtype dtype, int64_t rows, int64_t cols, int64_t y_stride) {
@@ -86,6 +86,6 @@ hipops_status hipops_copy2d(void* y, const void* x, hipops_dtype dtype, int64_t 
       in{const_cast<void*>(x), dtype, 2, {rows, cols}, {x_stride, 1}};
   if (hipops_status status = check_memory("y", out)) return status;
   if (hipops_status status = check_memory("x", in)) return status;
-  if (hipops_status status = check_overlap({"copy2d", "y", &out}, {"copy2d", "x", &in}, false)) return status;
+  if (hipops_status status = check_overlap({"copy2d", "y", &out}, {"copy2d", "x", &in})) return status;
   return copy(out, in, stream);
 }

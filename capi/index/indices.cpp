@@ -59,10 +59,10 @@ hipops_status check_report(const char* op, const hipops_index_report* report, st
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: report is %p, from where %d bytes reach outside the address space", op,
                 static_cast<const void*>(report), static_cast<int>(sizeof *report));
   for (const Argument& tensor : tensors)
-    if (hipops_status status = check_overlap(of_report, tensor, false)) return status;
+    if (hipops_status status = check_overlap(of_report, tensor)) return status;
   if (!workspace || workspace_used == 0) return HIPOPS_SUCCESS;
   const hipops_tensor bytes{const_cast<void*>(workspace), HIPOPS_U8, 1, {workspace_used}, {1}};
-  return check_overlap(of_report, {op, "workspace", &bytes}, false);
+  return check_overlap(of_report, {op, "workspace", &bytes});
 }
 
 hipops_status check_workspace(const char* op, const void* workspace, int64_t workspace_bytes, int64_t needed,
@@ -85,7 +85,7 @@ hipops_status check_workspace(const char* op, const void* workspace, int64_t wor
     return fail(HIPOPS_INVALID_ARGUMENT,
                 "%s: workspace is %p, from where %" PRId64 " bytes reach outside the address space", op, workspace, needed);
   for (const Argument& tensor : tensors)
-    if (hipops_status status = check_overlap(of_workspace, tensor, false)) return status;
+    if (hipops_status status = check_overlap(of_workspace, tensor)) return status;
   return HIPOPS_SUCCESS;
 }
 

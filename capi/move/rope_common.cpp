@@ -139,10 +139,10 @@ hipops_status check_rope(const char* op, RopeDims dims, const RopeTensors& t) {
   if (hipops_status status = check_same_shape(sin, cos)) return status;
   if (t.positions)
     if (hipops_status status = check_positions(positions, dims, x)) return status;
-  if (hipops_status status = check_overlap(y, x, true)) return status;
-  if (hipops_status status = check_overlap(y, cos, false)) return status;
-  if (hipops_status status = check_overlap(y, sin, false)) return status;
-  return t.positions ? check_overlap(y, positions, false) : HIPOPS_SUCCESS;
+  if (hipops_status status = check_overlap(y, x, kInPlace)) return status;
+  if (hipops_status status = check_overlap(y, cos)) return status;
+  if (hipops_status status = check_overlap(y, sin)) return status;
+  return t.positions ? check_overlap(y, positions) : HIPOPS_SUCCESS;
 }
 
 int choose_rope(RopeDims dims, const RopeTensors& t) {

@@ -134,8 +134,8 @@ hipops_status check_scatter(const ScatterTensors& t, uint32_t flags) {
 hipops_status check_scatter_memory(const ScatterTensors& t, const void* workspace, int64_t workspace_bytes,
                                    int64_t needed, const hipops_index_report* report) {
   Argument out{t.op, "y", t.y}, in{t.op, "x", t.x}, at{t.op, "index", t.index};
-  if (hipops_status status = check_overlap(out, in, false)) return status;
-  if (hipops_status status = check_overlap(out, at, false)) return status;
+  if (hipops_status status = check_overlap(out, in)) return status;
+  if (hipops_status status = check_overlap(out, at)) return status;
   if (hipops_status status = check_workspace(t.op, workspace, workspace_bytes, needed, {out, in, at})) return status;
   return check_report(t.op, report, {out, in, at}, workspace, needed);
 }

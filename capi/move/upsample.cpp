@@ -64,7 +64,7 @@ hipops_status check_upsample(const char* op, const hipops_tensor* y, const hipop
     if (x->shape[d] == 0)
       return fail(HIPOPS_INVALID_ARGUMENT, "%s: x.shape[%d] is 0, expected 1 or more (y.shape[%d] is %" PRId64 ")", op,
                   d, d, y->shape[d]);
-  return check_overlap(out, in, false);
+  return check_overlap(out, in);
 }
 
 UpsampleDimension resize_of(int64_t in, int64_t out, int resized, hipops_nearest rule, double scale) {

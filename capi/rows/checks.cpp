@@ -16,7 +16,7 @@ hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_te
   if (hipops_status status = check_rank(in, 1, HIPOPS_MAX_RANK)) return status;
   if (hipops_status status = check_same_dtype(out, in)) return status;
   if (hipops_status status = check_same_shape(out, in)) return status;
-  return check_overlap(out, in, true);
+  return check_overlap(out, in, kInPlace);
 }
 
 hipops_status check_residual(const char* op, const hipops_tensor* y, const hipops_tensor* residual_out, const hipops_tensor* x,
@@ -28,22 +28,22 @@ hipops_status check_residual(const char* op, const hipops_tensor* y, const hipop
   if (hipops_status status = check_tensor(of_residual)) return status;
   if (hipops_status status = check_same_dtype(of_residual, of_x)) return status;
   if (hipops_status status = check_same_shape(of_residual, of_x)) return status;
-  if (hipops_status status = check_overlap(of_y, of_residual, true)) return status;
+  if (hipops_status status = check_overlap(of_y, of_residual, kInPlace)) return status;
   if (!residual_out) return HIPOPS_SUCCESS;
   const Argument of_out{op, "residual_out", residual_out};
   if (hipops_status status = check_output(of_out)) return status;
   if (hipops_status status = check_same_dtype(of_out, of_x)) return status;
   if (hipops_status status = check_same_shape(of_out, of_x)) return status;
-  if (hipops_status status = check_overlap(of_out, of_x, true)) return status;
-  if (hipops_status status = check_overlap(of_out, of_residual, true)) return status;
-  return check_overlap(of_out, of_y, false);
+  if (hipops_status status = check_overlap(of_out, of_x, kInPlace)) return status;
+  if (hipops_status status = check_overlap(of_out, of_residual, kInPlace)) return status;
+  return check_overlap(of_out, of_y);
 }
 bool supports_floats_but_f64(hipops_dtype dtype, hipops_dtype second) {
   return dtype != HIPOPS_F64 && supports_floats(dtype, second);
 }
 
 hipops_status check_apart(const Argument& output, const Argument& other) {
-  return output.tensor && other.tensor ? check_overlap(output, other, false) : HIPOPS_SUCCESS;
+  return output.tensor && other.tensor ? check_overlap(output, other) : HIPOPS_SUCCESS;
 }
 
 hipops_status check_weights(const char* op, const char* name, const hipops_tensor* weights, const hipops_tensor& x,
@@ -54,7 +54,7 @@ hipops_status check_weights(const char* op, const char* name, const hipops_tenso
   if (hipops_status status = check_rank(a, 1, 1)) return status;
   if (hipops_status status = check_same_dtype_or_f32(a, in)) return status;
   if (hipops_status status = check_same_size(a, 0, in, x.rank - 1)) return status;
-  return check_overlap({op, "y", &y}, a, false);
+  return check_overlap({op, "y", &y}, a);
 }
 
 hipops_status check_row_scalar(const Argument& a, const Argument& x) {

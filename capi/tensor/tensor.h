@@ -51,8 +51,9 @@ hipops_status check_same_dtype(const Argument& a, const Argument& expected);
 hipops_status check_same_dtype_or_f32(const Argument& a, const Argument& expected);
 hipops_status check_float(const Argument& a);
 
-// Requires that `output` and `input` have no common byte. If `in_place`, they may also be the same view. Both tensors
+// Requires that `output` and `input` have no common byte. With kInPlace they may also be the same view. Both tensors
 // passed check_tensor, perhaps as another Argument.
-hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place);
+constexpr bool kInPlace = true;
+hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place = false);
 
 }  // namespace hipops

@@ -32,7 +32,7 @@ hipops_status check(const hipops_tensor* y_tensor, const hipops_tensor* x_tensor
                 dtype_name(x_tensor->dtype));
   if (hipops_status status = check_same_dtype(y, x)) return status;
   if (hipops_status status = check_same_shape(y, x)) return status;
-  return check_overlap(y, x, true);
+  return check_overlap(y, x, kInPlace);
 }
 
 // ---- Choose
