@@ -18,8 +18,8 @@ int64_t lanes_of(const RowKernel& k, const DeviceNumbers& device) {
   return int64_t{k.lanes} * (stands_for_more ? device.blocks_in_one : 1);
 }
 
-// If the typed input repeats, all rows of a block have the same part of it, which then stays in the L1 cache. There are
-// still blocks enough to end together.
+// The number of groups of blocks. If a typed input repeats, all rows of a block have the same row of it, which then stays
+// in the L1 cache. There are still enough blocks for them to end together.
 int64_t by_typed_input(const RowProblem& p, const DeviceNumbers& device, int64_t groups, int64_t rows) {
   const int64_t period = p.period / rows;
   if (period <= 1 || p.period % rows != 0) return groups;

@@ -558,14 +558,14 @@ HIPOPS_API hipops_status hipops_static_quantize(const hipops_tensor* q, const hi
  * in i8 2^-23 or more, so that a row of zeros has a scale. A NaN makes its scale, and all q of that scale, NaN. An infinity
  * without a bound makes the scale infinite.
  *
- * `group` divides the last size of x. scale is f32, of any strides: for rows of x's shape without the last dimension, or
- * with 1 there; for groups of x's shape with the number of groups as the last size; for all of x one number in a tensor of any
+ * `group` divides the last size of x. scale is f32, of any strides. For rows it has x's shape without the last dimension, or
+ * with 1 there. For groups it has x's shape with the number of groups as the last size. For all of x it is one number, of any
  * rank. x has rank 1 to 8, with groups to 7, and for one scale 0 to 8. For rows the last size of x must not be 0, and for one
  * scale no size. The bits are the same on every device, and for any number of rows. `flags` is 0 or any combination of
  * HIPOPS_FNUZ_240 and HIPOPS_BATCH_INVARIANT, which has no effect here.
  *
  * workspace: device memory of at least hipops_dynamic_quantize_workspace_bytes, 256-byte aligned, or NULL. Without it one block
- * reads all of x for one scale. Rows and groups need none. */
+ * computes the scale of a contiguous x, which is slower. Rows and groups need none. */
 HIPOPS_API hipops_status hipops_dynamic_quantize(const hipops_tensor* q, const hipops_tensor* scale, const hipops_tensor* x,
                                                  const hipops_tensor* scale_ub, int64_t group, uint32_t flags,
                                                  void* workspace, int64_t workspace_bytes, void* stream);

@@ -46,8 +46,8 @@ HIPOPS_FN VectorWords funnel(const VectorWords& low, const VectorWords& high, in
 template <class T>
 constexpr int kLeastEnd = has_unaligned_vectors ? 0 : kWideBytes / int(sizeof(T));
 
-// Vectors in flight that have one misalignment. Issue all loads, then call shift() once, then value(). kHasNext: memory
-// after each vector may be loaded, so aligned vectors need no branch.
+// Vectors in flight that have one misalignment. Issue all loads, then call shift() once, then value(). kHasNext: the 16
+// bytes after an aligned vector may be loaded, too. Then no branch is needed.
 template <class T, int n, bool kHasNext>
 class IncomingVectors {
  public:
@@ -83,7 +83,7 @@ class IncomingVectors {
 #pragma unroll
     for (uint32_t& word : low_[v].word) hipops::issue_before_use(word);
   }
-  // Moves all elements to their places. The lanes of a row follow one side of the branch.
+  // Makes each vector from its two aligned vectors. All lanes of a row follow the same branch.
   HIPOPS_METHOD void shift() {
     if constexpr (!has_unaligned_vectors) {
       if (!kHasNext && before_ == 0) return;
@@ -123,8 +123,8 @@ class IncomingVectors {
   int before_ = 0;  // elements of the first aligned vector that are before this one
 };
 
-// A row of `cols` elements: `vectors` of 16 bytes, aligned in y, and others before and after. Loads of the vectors stay in
-// the row of each input, also where they read the two aligned vectors around an unaligned one.
+// A row of `cols` elements: `vectors` of 16 bytes, aligned in y, and other elements before and after. A load may read two
+// aligned vectors of an input, which are both inside of the row.
 template <class T>
 struct ShiftedRow {
   static constexpr int kLength = kWideBytes / int(sizeof(T));

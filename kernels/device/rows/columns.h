@@ -192,7 +192,7 @@ class AllColumns {
         all_in_row_type_((column_[i].is_present() && ...) && !are_f32_apart()),
         all_in_f32_((column_[i].is_present() && ...) && are_f32_apart()), runtime_zero_(uint32_t(a.rows.rows >> 63)) {}
 
-  // Whether vectors of the row are vectors of every column, too. Often only x begins anywhere.
+  // Whether the row's vectors begin at multiples of 16 bytes in all columns. Often they do, and only x does not.
   template <class Rows>
   HIPOPS_METHOD bool are_aligned(const Rows& rows) const {
     bool all = true;

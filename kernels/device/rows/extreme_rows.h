@@ -3,8 +3,8 @@
 //
 //   kExist                              true
 //   is_extreme(row)                     whether Op::apply() fails for the row
-//   apply(args, row, x, columns, out)   does the same without a loss. A wave with an extreme row computes all its rows
-//                                       so, except vectors x for which
+//   apply(args, row, x, columns, out)   does the same without a loss. A wave with an extreme row computes all its
+//                                       rows so, but not vectors x for which
 //   may_lift(args, row, x)              returns false
 //   kByElement                          whether elements decide, too. Then also
 //   least(row, x)                       returns the smallest magnitude of a value before its weight. If that is denormal,

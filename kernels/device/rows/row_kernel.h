@@ -85,9 +85,9 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
   if constexpr (!bounds_set_registers) store_scalars_once<Op>(b, rows, first, row);
 }
 
-// Whether weights are loaded together with x and kept in registers: up to 8 vectors; NVIDIA on chip without prefetch,
-// of tiles of up to 2 vectors, and not where the next row may need other weights in the lane. gfx9 completes accesses in
-// order: a later load would wait for the stores before it.
+// Whether weights are loaded together with x and kept in registers: up to 8 vectors. On gfx9, a later load would wait for
+// the stores before it. NVIDIA keeps weights of tiles of up to 2 vectors, on chip without prefetch. It keeps none of
+// unaligned rows: a lane's vectors may begin at another column in the next row.
 template <class Op, class Shape>
 constexpr bool keeps_columns() {
   if (sizeof(typename Shape::Element) > sizeof(f32) || Shape::kByElement) return false;
@@ -285,8 +285,8 @@ HIPOPS_FN void run_spans(const typename Op::Args& args) {
   }
 }
 
-// The last of a lane's four vectors may be past the end in all lanes of a row, as with 320 or 768 columns of 16 bits. The
-// same code for three vectors then has fewer loads and less arithmetic. The branch is uniform.
+// The last of four vectors may be past the end in all lanes of a row, as with 320 or 768 columns of 16 bits. The same code
+// for three vectors then has fewer loads and less arithmetic. The branch is uniform.
 template <class Op, class Shape>
 HIPOPS_FN void run_lanes_as_needed(const typename Op::Args& a) {
   const bool three = int(a.rows.cols) <= 3 * Shape::kLength * a.rows.lanes;

@@ -12,8 +12,8 @@
 //   kTyped                     0, or 1 for an input of its own element type, after the others. absent_typed() replaces
 //                              it if the caller passes none. of_boolean(b) is the value of a boolean
 //   kGiven                     inputs of one C for each row. absent_given(i) replaces one that the caller does not pass.
-//                              view.given(i) is the row's number. With these or a typed input, combine gets them,
-//                              and the typed input's element type E: combine<E>(args, given, in, out)
+//                              view.given(i) is the row's number. With a typed input, combine gets these numbers, too:
+//                              combine<E>(args, given, in, out), where E is the typed input's element type
 //   part(args, view)           reduces a row on chip, or the lane's elements of a tile. view.reduce(op, f) reduces
 //                              f(element). view.map(f) replaces each element by f(element). view.second_pass() is a
 //                              view for a further reduction that few rows need. view.kIsRow: the view is the whole row.

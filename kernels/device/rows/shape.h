@@ -181,7 +181,8 @@ class Rows {
 
 template <class Op>
 using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars, Op::kTyped, Op::kGiven>;
-// Divided by the first output, whose stores then need no shift. Outputs of 8 bits have shorter vectors: by the input.
+// The first output divides rows, so its stores need no shift. If it has 8-bit elements, the input divides them: then loads
+// need no shift.
 template <class Op, class Shape>
 using RowsOf = Rows<StreamsOf<Op>, Shape, Op::kQuantizes ? 0 : Op::kInputs>;
 

@@ -48,8 +48,8 @@ template <> struct Precision<f32> : FullPrecision<float> {
   using Exponential = ScaledExponential<float>;
 };
 
-// The sum of a row on chip, of numbers up to 2^65. Each number is split into a multiple of 2^31, whose sum is exact,
-// and a small rest (the extraction of AccSum, by Rump, Ogita and Oishi). It needs two operations, WideSum eight. A
+// The sum of a row on chip, of numbers up to 2^65. Each number is split into a multiple of 2^31 and a small rest; the
+// multiples' sum is exact (the extraction of AccSum, by Rump, Ogita and Oishi). It needs two operations, WideSum eight. A
 // plain sum would add an error of half an ULP for each level of its tree, if one number is most of the sum.
 template <class C>
 struct ExtractedSum {

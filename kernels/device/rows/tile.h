@@ -177,7 +177,7 @@ class Tile {
   // A single input is kept in its own type, which needs the fewest registers. Combined or mapped values are kept in C.
   static constexpr bool kKeepsInput = Op::kInputs == 1 && Op::kTyped == 0 && !Op::kMaps;
   using Held = typename Choose<kKeepsInput, T, C>::type;
-  // One branch less saves registers of 16-bit rows. f32 rows have enough, and twice the loads.
+  // A branch less saves registers, which 16-bit rows lack. Wider elements have registers, but more vectors to load.
   static constexpr bool kLoadsNext = sizeof(T) < sizeof(f32);
   using Vectors = typename Choose<Shape::kLayout == RowLayout::unaligned, IncomingVectors<T, kInFlight, kLoadsNext>,
                                   AlignedVectors<Shape, kInFlight>>::type;

@@ -26,7 +26,7 @@ HIPOPS_FN compute_t<T> widen_typed(E e) {
   else return with_plain_nan<T>(compute_t<T>(widen(e)));
 }
 
-// The vector that has the columns of one of x's. On NVIDIA an unaligned one is loaded by elements.
+// The typed input's vector at the columns of a vector of x. NVIDIA loads an unaligned one by elements.
 template <class Op, class Shape, class E>
 class TypedVector {
  public:
@@ -53,7 +53,7 @@ class TypedVector {
   }
 
  private:
-  // Booleans as words: a test of a word's bits is one instruction. A byte of a vector of bytes needs three.
+  // Booleans as words: one instruction tests a byte of a word. A byte of a vector of bytes needs three.
   static constexpr bool kInWords = sizeof(E) == sizeof(u8) && Shape::kLayout == RowLayout::aligned;
   typename Choose<kInWords, Packed<uint32_t, (kLength + 3) / 4>, Packed<E, kLength>>::type vector_;
 };
