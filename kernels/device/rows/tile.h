@@ -72,9 +72,10 @@ class Tile {
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
   static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength;
-  // kInFlight: vectors of each input in flight; the limit saves registers. kLoadsTwice: a vector needs two aligned loads
-  // (unaligned.h).
-  static constexpr bool kLoadsTwice = Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors;
+  // kBeginAnywhere: an input that divides the row (shape.h) has aligned vectors. kLoadsTwice: a vector needs two aligned
+  // loads (unaligned.h). kInFlight: vectors of each input in flight; the limit saves registers.
+  static constexpr bool kBeginAnywhere = Shape::kLayout == RowLayout::unaligned && (has_unaligned_vectors || !Op::kQuantizes);
+  static constexpr bool kLoadsTwice = kBeginAnywhere && !has_unaligned_vectors;
   static constexpr int kMostInFlight = (kLoadsTwice ? 4 : 8) / Op::kInputs;
   static constexpr int kInFlight = kVectors <= kMostInFlight ? kVectors : kMostInFlight;
   static_assert(kVectors % kInFlight == 0, "whole rounds");
@@ -179,7 +180,7 @@ class Tile {
   using Held = typename Choose<kKeepsInput, T, C>::type;
   // A branch less saves registers, which 16-bit rows lack. Wider elements have registers, but more vectors to load.
   static constexpr bool kLoadsNext = sizeof(T) < sizeof(f32);
-  using Vectors = typename Choose<Shape::kLayout == RowLayout::unaligned, IncomingVectors<T, kInFlight, kLoadsNext>,
+  using Vectors = typename Choose<kBeginAnywhere, IncomingVectors<T, kInFlight, kLoadsNext>,
                                   AlignedVectors<Shape, kInFlight>>::type;
 
   template <class Rows>
