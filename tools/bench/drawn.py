@@ -2,7 +2,7 @@
 
 import random
 
-from workloads import BF16, F16, F32, NAMES, fused_add, norm
+from workloads import BF16, F16, F32, fused_add, name_of_rows, norm
 
 OPS = ("rms_norm", "layer_norm", "softmax", "log_softmax", "fused_add_rms_norm", "fused_add_layer_norm")
 NORMS = ("rms_norm", "layer_norm", "softmax")
@@ -33,8 +33,7 @@ def draw(seed, number):
 
 
 def row(op, arguments):
-    dtype, rows, cols, *_ = arguments
-    return f"{op}/{NAMES[dtype]}/{rows}x{cols}", lambda: (fused_add if op.startswith("fused") else norm)(op, *arguments)
+    return name_of_rows(op, *arguments), lambda: (fused_add if op.startswith("fused") else norm)(op, *arguments)
 
 
 def fixed():

@@ -24,8 +24,9 @@ def view_of_rows(dtype, rows, cols, offset, gap):
     return random(offset + rows * (cols + gap), dtype=dtype)[offset:].view(rows, cols + gap)[:, :cols]
 
 
-def suffix(offset, gap, weights):
-    return f"/+{offset}" * (offset > 0) + f"/gap_{gap}" * (gap > 0) + "/weights_f32" * (weights == F32)
+def name_of_rows(op, dtype, rows, cols, offset=0, gap=0, weights=None):
+    layout = f"/+{offset}" * (offset > 0) + f"/gap_{gap}" * (gap > 0) + "/weights_f32" * (weights == F32 != dtype)
+    return f"{op}/{NAMES[dtype]}/{rows}x{cols}{layout}"
 
 
 def norm(op, dtype, rows, cols, offset=0, gap=0, weights=None):
@@ -42,8 +43,8 @@ def norm(op, dtype, rows, cols, offset=0, gap=0, weights=None):
         "log_softmax": (lambda x, w, b: torch.log_softmax(x, -1), lambda lib: lib.bind(op, y, x, 0)),
     }
     peer, ours = peers[op]
-    return Workload(f"{op}/{NAMES[dtype]}/{rows}x{cols}{suffix(offset, gap, weights if weights != dtype else None)}", op, moved, ours, peer,
-                    (x, w, b), 0.88 if cols >= 65536 else 0.94)
+    return Workload(name_of_rows(op, dtype, rows, cols, offset, gap, weights), op, moved, ours, peer, (x, w, b),
+                    0.88 if cols >= 65536 else 0.94)
 
 
 def fused_add(op, dtype, rows, cols, offset=0, gap=0, weights=None):
@@ -62,8 +63,8 @@ def fused_add(op, dtype, rows, cols, offset=0, gap=0, weights=None):
 
     peer, ours = {"fused_add_rms_norm": (rms_norm, lambda lib: lib.bind(op, y, out, None, x, residual, w, 1e-5, 0)),
                   "fused_add_layer_norm": (layer_norm, lambda lib: lib.bind(op, y, out, None, None, x, residual, w, b, 1e-5, 0))}[op]
-    return Workload(f"{op}/{NAMES[dtype]}/{rows}x{cols}{suffix(offset, gap, weights if weights != dtype else None)}", op,
-                    4 * x.numel() * x.element_size(), ours, peer, (x, residual, w, b), 0.94)
+    return Workload(name_of_rows(op, dtype, rows, cols, offset, gap, weights), op, 4 * x.numel() * x.element_size(), ours, peer,
+                    (x, residual, w, b), 0.94)
 
 
 REDUCTIONS = {"sum": (0, torch.sum), "mean": (1, torch.mean), "max": (2, torch.amax), "logsumexp": (4, torch.logsumexp),
