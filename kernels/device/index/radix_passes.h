@@ -31,7 +31,7 @@ HIPOPS_FN void count_digits_of(const Args& a, Shared<uint32_t> count) {
     tile.template load<true>(&batch);
 #pragma unroll
     for (int n = 0; n < TileShape::kDepth; ++n) {
-      if (!batch.in_use(n)) break;
+      if (!batch.in_use(n)) continue;
       const uint32_t digit = batch.entry[n].key >> p.shift & (digits - 1), first = first_lane_value(digit);
       const bool has_entry = batch.has_entry(n);
       // One addition if all entries of a wave have one digit: additions to one word wait for each other.
