@@ -323,8 +323,8 @@ MUTATIONS = (
         "Off by one vector in the index of the weights. The last vector is past their end, in a pattern or in an "
         "unmapped page.",
         "rms_norm", COLUMNS,
-        before="load_packed<kLength>(data_ + col)",
-        after="load_packed<kLength>(data_ + col + kLength)",
+        before="load_packed<kLength>(data_ + at(v))",
+        after="load_packed<kLength>(data_ + at(v) + kLength)",
         runs=(Run("exact", "f32"), Run("sizes", "bf16", "fault", guard="after"))),
     Mutation(
         "stride_of_weights_ignored",
@@ -577,7 +577,7 @@ MUTATIONS = (
         "index_add", SORTED_SOURCES,
         before=" - uint32_t(ballot(begins[0]) & 1)",
         after="",
-        runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("sizes", "bf16", plan="ordered"))),
+        runs=(Run("sizes", "f32", "fault", plan="ordered"),)),
     Mutation(
         "last_head_without_entries",
         "The last head of a block's digit has no entries, because no head follows it.",
