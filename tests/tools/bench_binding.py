@@ -50,6 +50,9 @@ def expect(exception, words, function, *arguments):
 lib.bind("softmax", y, x, 0)()
 if ctypes.c_float.from_buffer(y.memory, 4).value != 0.25:
     wrong.append("softmax: a wrong number")
+rows_in_eight_bits = Tensor(3, 4, dtype="torch.float8_e4m3fn"), Tensor(3), x, None, 0, 0
+if lib.workspace("dynamic_quantize", *rows_in_eight_bits) != (None, 0):
+    wrong.append("dynamic_quantize: a workspace for rows, expected none")
 expect(ValueError, ["hipops_rms_nrom", sys.argv[2]], lib.bind, "rms_nrom", y, x)
 expect(ValueError, ["hipops_softmax_workspace_bytes"], lib.workspace, "softmax", y, x)
 expect(ValueError, ["torch.bool", "torch.float32"], lib.bind, "softmax", y, Tensor(3, 4, dtype="torch.bool"))

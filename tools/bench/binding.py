@@ -32,6 +32,27 @@ class Memory:
         self.tensor = tensor
 
 
+def converted(op, arguments):
+    """The tensors that a call needs alive, and the arguments as ctypes. Arguments: tensors, Memory, None, int, float."""
+    keep, values = [], []
+    for argument in arguments:
+        if isinstance(argument, torch.Tensor):
+            keep += [argument, view(argument)]
+            values.append(ctypes.byref(keep[-1]))
+        elif isinstance(argument, Memory):
+            keep.append(argument.tensor)
+            values.append(ctypes.c_void_p(argument.tensor.data_ptr()))
+        elif isinstance(argument, float):
+            values.append(ctypes.c_double(argument))
+        elif isinstance(argument, int):
+            values.append(ctypes.c_int64(argument))
+        elif argument is None:
+            values.append(None)
+        else:
+            raise TypeError(f"{op}: {argument!r} is of {type(argument)}, expected a tensor, Memory, int, float or None")
+    return keep, values
+
+
 class Library:
     def __init__(self, path):
         self.path = os.path.abspath(path)
@@ -53,24 +74,8 @@ class Library:
             raise RuntimeError(f"hipops status {status}: {self.lib.hipops_last_error().decode()}")
 
     def bind(self, op, *arguments):
-        """A call of the op with these arguments, cheap to repeat. Arguments: tensors, Memory, None, int, float."""
-        function = self.function(op)
-        keep, values = [], []
-        for argument in arguments:
-            if isinstance(argument, torch.Tensor):
-                keep += [argument, view(argument)]
-                values.append(ctypes.byref(keep[-1]))
-            elif isinstance(argument, Memory):
-                keep.append(argument.tensor)
-                values.append(ctypes.c_void_p(argument.tensor.data_ptr()))
-            elif isinstance(argument, float):
-                values.append(ctypes.c_double(argument))
-            elif isinstance(argument, int):
-                values.append(ctypes.c_int64(argument))
-            elif argument is None:
-                values.append(None)
-            else:
-                raise TypeError(f"{op}: {argument!r} is of {type(argument)}, expected a tensor, Memory, int, float or None")
+        """A call of the op with these arguments, cheap to repeat."""
+        function, (keep, values) = self.function(op), converted(op, arguments)
 
         def call():
             self.check(function(*values, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)))
@@ -82,6 +87,5 @@ class Library:
         """A workspace for the op with these arguments, or None if it needs none, and its size."""
         size = ctypes.c_int64()
         function = self.function(op + "_workspace_bytes")
-        values = [ctypes.byref(view(a)) if isinstance(a, torch.Tensor) else ctypes.c_int64(a) for a in arguments]
-        self.check(function(*values, ctypes.byref(size)))
+        self.check(function(*converted(op, arguments)[1], ctypes.byref(size)))
         return (Memory(torch.empty(size.value, dtype=torch.uint8, device="cuda")) if size.value else None), size.value
