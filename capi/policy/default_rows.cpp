@@ -45,15 +45,24 @@ bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device, 
          (p.rows < RowLimits::kFewRowsAUnit * device.units || bytes_of(p) >= RowLimits::kLeastSplitRowBytes);
 }
 
-// The order in which kernels are preferred. The lowest rank is best, and the first difference decides: body; the
-// problem's own layout before another; if there are few rows, fewest vectors a lane; a part of a wave before a block.
+// Whether a block of an unaligned row on chip leaves no room for a second one. Nothing then loads while it reduces. If
+// there are many rows, a cluster's persistent blocks are faster, because they prefetch.
+bool fills_unit(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
+  if (!device.prefetches_rows || k.body != RowBody::on_chip || k.layout != RowLayout::unaligned) return false;
+  const int64_t block = k.lanes == k.block ? vectors_of(k, p) / k.vectors : k.block;
+  return 2 * block > k.resident;
+}
+
+// The order in which kernels are preferred. The lowest rank is best, and the first difference decides: body, but a
+// cluster before a block that fills a unit; the problem's own layout before another; if there are few rows, fewest vectors a lane; a part of a wave before a block.
 // Last: for parts of waves, fewest lanes; for blocks, most vectors a lane, because more bytes are then in flight. If
 // that leaves fewer than four waves on AMD, fewest vectors a lane.
 std::array<int, 5> rank_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device,
                            const PlanOptions& options) {
-  std::array<int, 5> rank = {int(k.body), k.layout != p.layout};
+  std::array<int, 5> rank = {2 * int(k.body), k.layout != p.layout};
   if (k.body != RowBody::on_chip) return rank;
   if (has_at_most(RowLimits::kFewRowsAUnit * device.units, p, options)) rank[2] = k.vectors;
+  else if (fills_unit(k, p, device)) rank[0] = 2 * int(RowBody::cluster) + 1;
   rank[3] = k.lanes == k.block;
   const bool is_small = vectors_of(k, p) <= (RowLimits::kLeastWaves * device.wave_size - 1) * int64_t{k.vectors};
   rank[4] = k.lanes < k.block ? k.lanes : is_small && !device.prefetches_rows ? k.vectors : -k.vectors;

@@ -221,8 +221,8 @@ MUTATIONS = (
         "loads_shifted_by_words_alone",
         "Elements of 16 bits that begin in the middle of a word come from the element before.",
         "rms_norm", UNALIGNED,
-        before="const int bits = sizeof(T) < 4 ? before_ * int(sizeof(T)) % 4 * 8 : 0;",
-        after="const int bits = 0;",
+        before="const uint32_t bits = sizeof(T) < 4 ? bytes % 4 * 8 : 0;",
+        after="const uint32_t bits = 0;",
         runs=(Run("layouts", "bf16"),), wave=32),
     Mutation(
         "stores_shifted_by_the_loads_distance",
@@ -264,10 +264,17 @@ MUTATIONS = (
         "stores_into_the_input",
         "Inputs are compared with their copies from before the call.",
         "softmax", RESULTS,
-        before="const int stream = Op::kInputs + i;\n      if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;\n"
-               "      const auto narrowed",
-        after="const int stream = i;\n      const auto narrowed",
+        before="const int stream = Op::kInputs + i;\n        if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;\n"
+               "        const auto narrowed",
+        after="const int stream = i;\n        const auto narrowed",
         runs=(Run("exact", "f32", output="changed its input"),)),
+    Mutation(
+        "second_pass_over_the_first_row",
+        "Rows with very large elements are summed again, of scaled elements, which waves of 32 load again.",
+        "rms_norm", SHAPE,
+        before="again.locate(number_ >> 32 << 32 | low);",
+        after="again.locate(0);",
+        runs=(Run("adversarial", "f32"),), wave=32),
     Mutation(
         "stride_of_x_ignored",
         "Columns are loaded as if they were contiguous.",

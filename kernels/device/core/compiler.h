@@ -85,6 +85,23 @@ HIPOPS_FN uint32_t hide_origin(uint32_t v) {
   return v;
 }
 
+// nvcc: hides how a pointer was computed. Loads at offsets from it then share its register. Otherwise nvcc adds each
+// offset to a term of the pointer: five instructions a load.
+template <class T>
+HIPOPS_FN T* hide_terms(T* pointer) {
+#if defined(HIPOPS_NVIDIA)
+  asm volatile("" : "+l"(pointer));
+#endif
+  return pointer;
+}
+// nvcc: hides which values a number can have, so a case that never happens is not removed.
+HIPOPS_FN uint32_t hide_range(uint32_t v) {
+#if defined(HIPOPS_NVIDIA)
+  asm volatile("" : "+r"(v));
+#endif
+  return v;
+}
+
 // clang: called for each of several loaded words, before any is used. All loads are then issued before the first wait.
 // Otherwise it would wait for the first word, convert it, and only then issue the next load.
 template <class Word>

@@ -51,7 +51,7 @@ constexpr int kLeastEnd = has_unaligned_vectors ? 0 : kWideBytes / int(sizeof(T)
 template <class T, int n, bool kHasNext>
 class IncomingVectors {
  public:
-  static constexpr int kLength = kWideBytes / int(sizeof(T));
+  static constexpr int kLength = kWideBytes / int(sizeof(T)), kCount = n;
 
   // Vector v begins at from[place]. Call it for all v in order, then issue_rest().
   template <class Place>
@@ -59,24 +59,27 @@ class IncomingVectors {
     if constexpr (has_unaligned_vectors) {
       low_[v] = bit_cast<VectorWords>(load_vector_anywhere<kLength>(from + place));
     } else {
-      if (v == 0) before_ = misalignment(from + place);
-      low_[v] = load_words(from - before_ + place);
+      if (v == 0) {
+        before_ = misalignment(from + place);
+        begin_ = hide_terms(from - before_);
+      }
+      low_[v] = load_words(begin_ + place);
     }
   }
   // place(v): the same places.
   template <class F>
-  HIPOPS_METHOD void issue_rest([[maybe_unused]] const T* from, [[maybe_unused]] F place) {
+  HIPOPS_METHOD void issue_rest([[maybe_unused]] F place) {
     if constexpr (!has_unaligned_vectors) {
       if (!kHasNext && before_ == 0) return;
 #pragma unroll
-      for (int v = 0; v < n; ++v) high_[v] = load_words(from - before_ + place(v) + kLength);
+      for (int v = 0; v < n; ++v) high_[v] = load_words(begin_ + place(v) + kLength);
     }
   }
   template <class F>
   HIPOPS_METHOD void issue_loads(const T* from, F place) {
 #pragma unroll
     for (int v = 0; v < n; ++v) issue_load(v, from, place(v));
-    issue_rest(from, place);
+    issue_rest(place);
   }
   // See compiler.h.
   HIPOPS_METHOD void issue_before_use(int v) {
@@ -84,14 +87,21 @@ class IncomingVectors {
     for (uint32_t& word : low_[v].word) hipops::issue_before_use(word);
   }
   // Makes each vector from its two aligned vectors. All lanes of a row follow the same branch.
-  HIPOPS_METHOD void shift() {
+  HIPOPS_METHOD void shift() { shift_all(*this); }
+  // The same for vectors of several tensors that have one misalignment, with one branch.
+  template <class... Others>
+  static HIPOPS_METHOD void shift_all(IncomingVectors& first, Others&... others) {
     if constexpr (!has_unaligned_vectors) {
-      if (!kHasNext && before_ == 0) return;
-      switch (before_ * int(sizeof(T)) / 4) {
-        case 0: return shift_words<0>();
-        case 1: return shift_words<1>();
-        case 2: return shift_words<2>();
-        default: return shift_words<3>();
+      if (!kHasNext && first.before_ == 0) return;
+      const uint32_t bytes = uint32_t(first.before_) * uint32_t(sizeof(T));
+      // Elements of 4 bytes never use the last word. nvcc must not know that. Otherwise the word's register gets another
+      // value while the load is in flight, and that value waits for the load.
+      switch (sizeof(T) < 4 ? bytes / 4 : hide_range(bytes / 4)) {
+        case 0: return each([&](auto& one) { one.template shift_words<0>(bytes); }, first, others...);
+        case 1: return each([&](auto& one) { one.template shift_words<1>(bytes); }, first, others...);
+        case 2: return each([&](auto& one) { one.template shift_words<2>(bytes); }, first, others...);
+        case 3: return each([&](auto& one) { one.template shift_words<3>(bytes); }, first, others...);
+        default: return each([&](auto& one) { one.use_last_words(); }, first, others...);
       }
     }
   }
@@ -104,10 +114,13 @@ class IncomingVectors {
   // The type is words: nvcc would give each 16-bit element a register, and wait for the load.
   static HIPOPS_METHOD VectorWords load_words(const T* at) { return load_evict_last(reinterpret_cast<const VectorWords*>(at)); }
 
+  template <class F, class... All>
+  static HIPOPS_METHOD void each(F f, All&... all) { (..., f(all)); }
+
   template <int kFirst>
-  HIPOPS_METHOD void shift_words() {
+  HIPOPS_METHOD void shift_words(uint32_t bytes) {
     constexpr int kWords = kWideBytes / 4;
-    const int bits = sizeof(T) < 4 ? before_ * int(sizeof(T)) % 4 * 8 : 0;
+    const uint32_t bits = sizeof(T) < 4 ? bytes % 4 * 8 : 0;
 #pragma unroll
     for (int v = 0; v < n; ++v) {
       uint32_t w[2 * kWords];
@@ -118,8 +131,13 @@ class IncomingVectors {
         low_[v].word[i] = uint32_t((uint64_t(w[i + kFirst + 1]) << 32 | w[i + kFirst]) >> bits);
     }
   }
+  HIPOPS_METHOD void use_last_words() {
+#pragma unroll
+    for (int v = 0; v < n; ++v) low_[v] = high_[v];
+  }
 
   VectorWords low_[n], high_[n];
+  const T* begin_;  // the aligned vectors of places 0, 1, ... are at begin_[place]
   int before_ = 0;  // elements of the first aligned vector that are before this one
 };
 

@@ -60,10 +60,7 @@ class Column {
     else if constexpr (Shape::kByElement) return Vector<f32, 1>{{data[place(col)]}};
     else return load_vector_anywhere<kLength>(data + col);
   }
-  template <class Place>
-  HIPOPS_METHOD Packed<W, kLength> load_aligned(Place col) const { return load_packed<kLength>(data_ + col); }
-  template <class Place>
-  HIPOPS_METHOD int32_t misalignment_at(Place col) const { return misalignment(data_ + col); }
+  HIPOPS_METHOD int32_t misalignment_of_data() const { return misalignment(data_); }
   HIPOPS_METHOD C at(int64_t col, bool is_f32) const {
     if (data_ == nullptr) return absent_;
     return is_f32 ? with_plain_nan<W>(C(reinterpret_cast<const f32*>(data_)[place(col)])) : at_in_row_type(col);
@@ -95,6 +92,8 @@ class AllColumns {
   using W = typename Shape::Element;
   using C = typename Shape::Compute;
   static constexpr int kCount = Op::kColumns, kLength = Shape::kLength;
+  template <int n>
+  using Incoming = typename Column<Shape>::template Incoming<n>;
 
   template <class Args>
   explicit HIPOPS_METHOD AllColumns(const Args& a) : AllColumns(a, Indices<kCount>()) {}
@@ -133,13 +132,35 @@ class AllColumns {
         for (int i = 0; i < kCount; ++i) sizeof(W) < sizeof(C) ? kept_[v][i].recompute_derived() : kept_[v][i].issue_before_use();
     }
   }
+  // NVIDIA's unaligned rows load the columns of a few vectors together, and shift them by one branch: a round. On chip,
+  // registers limit how many.
+  static constexpr bool kMayLoadRounds = !kKept && Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors;
+  static constexpr int kMostInRound = (Shape::kBody == RowBody::on_chip ? 2 : 4) / (kCount * Op::kInputs);
+  static constexpr int kRound = kMostInRound < 1 ? 1 : Shape::kVectors < kMostInRound ? Shape::kVectors : kMostInRound;
+  using Round = Incoming<kRound>[kCount];
+  // Whether all columns are present, in the rows' type, and have one misalignment.
+  HIPOPS_METHOD bool loads_rounds() const {
+    bool all = all_in_row_type_;
+#pragma unroll
+    for (int i = 1; i < kCount; ++i) all = all && column_[i].misalignment_of_data() == column_[0].misalignment_of_data();
+    return all;
+  }
+  // Reads vector v. The caller reads the vectors in order.
+  template <class Rows>
+  HIPOPS_METHOD void read_in_round(const Rows& rows, int64_t base, int v, Round& round, C (&out)[kCount + 1][kLength]) const {
+    if (v % kRound == 0) {
+      const auto place = [&](int n) { return rows.clamp_to_row(rows.column(base, v + n)); };
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) column_[i].template issue_loads<kRound>(place, &round[i]);
+      if constexpr (kCount == 2) Incoming<kRound>::shift_all(round[0], round[1]);
+      else round[0].shift();
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) Column<Shape>::widen_all(round[i].value(v % kRound), out[i]);
+  }
   template <class Rows>
   HIPOPS_METHOD void read(const Rows& rows, [[maybe_unused]] int v, typename Rows::Column col, C (&out)[kCount + 1][kLength]) const {
     const auto place = rows.clamp_to_row(col);
-    if constexpr (!kKept && Rows::kHasEdges && !has_unaligned_vectors) {
-      if (__builtin_expect(all_in_row_type_ && are_aligned(rows), 1))
-        return load_now([&](int i) { return column_[i].load_aligned(place); }, out);
-    }
     if (__builtin_expect(kKept ? are_f32_apart() : !all_in_row_type_, 0)) {
       if (!kKept && !Shape::kByElement && all_in_f32_) load_now([&](int i) { return column_[i].load_f32(place, false); }, out);
       else if (kKept || are_f32_apart()) load_now([&](int i) { return column_[i].load_f32(place, true); }, out);
@@ -178,9 +199,6 @@ class AllColumns {
   }
 
  private:
-  template <int n>
-  using Incoming = typename Column<Shape>::template Incoming<n>;
-
   template <int...> struct List {};
   template <int n, int... more> struct Make : Make<n - 1, n - 1, more...> {};
   template <int... all> struct Make<0, all...> { using type = List<all...>; };
@@ -192,14 +210,6 @@ class AllColumns {
         all_in_row_type_((column_[i].is_present() && ...) && !are_f32_apart()),
         all_in_f32_((column_[i].is_present() && ...) && are_f32_apart()), runtime_zero_(uint32_t(a.rows.rows >> 63)) {}
 
-  // Whether the row's vectors begin at multiples of 16 bytes in all columns. Often they do, and only x does not.
-  template <class Rows>
-  HIPOPS_METHOD bool are_aligned(const Rows& rows) const {
-    bool all = true;
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) all = all && column_[i].misalignment_at(rows.first_column(0)) == 0;
-    return all;
-  }
   static constexpr bool kWaitsInBranch =
       !bounds_set_registers || Shape::kBody != RowBody::on_chip || prefetches_rows(Shape::kBody);
   // Loads all columns by load(i). The branch waits for them if loads of other rows or tiles may be in flight. Otherwise the
@@ -229,6 +239,7 @@ struct NoColumns {
   template <class... All> HIPOPS_METHOD void issue_loads(const All&...) const {}
   HIPOPS_METHOD void wait_for_loads() const {}
   HIPOPS_METHOD void recompute_widened() const {}
+  static constexpr bool kMayLoadRounds = false;
   template <class... All> HIPOPS_METHOD void read(const All&...) const {}
   template <class... All> HIPOPS_METHOD void read_neighbours(const All&...) const {}
   template <class... All> HIPOPS_METHOD void read_edge(const All&...) const {}

@@ -54,6 +54,7 @@ HIPOPS_FN bool loses_digits(const typename Op::Args& a, Tile<Op, Shape>& tile, c
 
 template <class Op>
 struct WatchedResults {
+  static constexpr bool kAreRare = false;
   typename Op::C least = typename Op::C(INFINITY);
 
   template <class Args, class Row, class C, int n, int columns>
@@ -65,6 +66,8 @@ struct WatchedResults {
 };
 template <class Op, class Shape>
 struct ExtremeResults {
+  static constexpr bool kAreRare = true;
+
   template <class Args, class Row, class C, int n, int columns>
   HIPOPS_METHOD void operator()(const Args& a, const Row& row, const C (&x)[n], C (&column)[columns][n],
                                 C (&out)[Op::kOutputs][n]) const {

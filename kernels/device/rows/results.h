@@ -18,6 +18,8 @@ HIPOPS_FN void copy_input(const C (&x)[n], C (&out)[Op::kOutputs][n]) {
 }
 template <class Op>
 struct PlainResults {
+  static constexpr bool kAreRare = false;
+
   template <class Args, class Row, class C, int n, int columns>
   HIPOPS_METHOD void operator()(const Args& a, const Row& row, const C (&x)[n], C (&column)[columns][n],
                                 C (&out)[Op::kOutputs][n]) const {
@@ -96,30 +98,42 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
   };
   // AMD: the edge comes first. After the vectors' stores, the edge's weights would wait for the stores on gfx9.
   if constexpr (Rows::kHasEdges && has_unaligned_vectors) store_edge();
-  tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
-    const bool is_present = rows.has_row() && rows.contains(col);
-    C weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
-    columns.read(rows, v, col, weight);
-    results(a, row, elements, weight, out);
+  // read(v, col, weight): reads the columns of vector v.
+  const auto store_vectors = [&](auto read) {
+    tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
+      const bool is_present = rows.has_row() && rows.contains(col);
+      C weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
+      read(v, col, weight);
+      results(a, row, elements, weight, out);
 #pragma unroll
-    for (int i = 0; i < Op::kOutputs; ++i) {
-      const int stream = Op::kInputs + i;
-      if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;
-      const auto narrowed = narrow_results<Op, T>(a, out[i]);
-      Out* const to = rows.template stream_of<Out>(stream);
-      if constexpr (Shape::kLayout == RowLayout::aligned) {
-        if (is_present) store_vector<n>(to + col, narrowed);
-      } else if constexpr (Shape::kLayout == RowLayout::strided) {
-        if (is_present) to[col * rows.step(stream)] = narrowed.element[0];
-      } else if constexpr (Op::kQuantizes) {
-        if (is_present) store_vector_anywhere<n>(to + col, narrowed);
-      } else if (i == 0 && !has_unaligned_vectors) {  // the row is divided by this output
-        if (is_present) store_vector<n>(to + col, narrowed);
-      } else {
-        unaligned[i].store(to + col, is_present, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
+      for (int i = 0; i < Op::kOutputs; ++i) {
+        const int stream = Op::kInputs + i;
+        if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;
+        const auto narrowed = narrow_results<Op, T>(a, out[i]);
+        Out* const to = rows.template stream_of<Out>(stream);
+        if constexpr (Shape::kLayout == RowLayout::aligned) {
+          if (is_present) store_vector<n>(to + col, narrowed);
+        } else if constexpr (Shape::kLayout == RowLayout::strided) {
+          if (is_present) to[col * rows.step(stream)] = narrowed.element[0];
+        } else if constexpr (Op::kQuantizes) {
+          if (is_present) store_vector_anywhere<n>(to + col, narrowed);
+        } else if (i == 0 && !has_unaligned_vectors) {  // the row is divided by this output
+          if (is_present) store_vector<n>(to + col, narrowed);
+        } else {
+          unaligned[i].store(to + col, is_present, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
+        }
       }
-    }
-  });
+    });
+  };
+  const auto read_each = [&](int v, auto col, auto& weight) { columns.read(rows, v, col, weight); };
+  if constexpr (Columns::kMayLoadRounds && !Results::kAreRare) {
+    typename Columns::Round round;
+    const auto read_in_round = [&](int v, auto, auto& weight) { columns.read_in_round(rows, base, v, round, weight); };
+    if (__builtin_expect(columns.loads_rounds(), 1)) store_vectors(read_in_round);
+    else store_vectors(read_each);
+  } else {
+    store_vectors(read_each);
+  }
   if constexpr (Rows::kHasEdges && !has_unaligned_vectors) store_edge();
 }
 

@@ -28,18 +28,25 @@ constexpr bool prefetches = may_prefetch_rows && prefetches_rows(Shape::kBody);
 template <class Op, class Shape, class Reduction, bool kSecondPass = false>
 struct RowView {
   static constexpr bool kIsRow = true, kKeepsMapped = true, kSharedByWaves = Shape::kRowsPerBlock == 1;
+  // Waves that share a row rarely need a second pass.
+  static constexpr bool kLoadsAgain = kSecondPass && kSharedByWaves && bounds_set_registers && !Op::kMaps && Op::kTyped == 0;
+  const typename Op::Args& args;
   Tile<Op, Shape>& tile;
   const RowsOf<Op, Shape>& rows;
   Reduction& reduction;
 
   HIPOPS_METHOD bool begins_row() const { return true; }
   HIPOPS_METHOD typename Shape::Compute given(int i) const { return rows.given(i, Op::absent_given(i)); }
-  HIPOPS_METHOD RowView<Op, Shape, Reduction, true> second_pass() const { return {tile, rows, reduction}; }
+  HIPOPS_METHOD RowView<Op, Shape, Reduction, true> second_pass() const { return {args, tile, rows, reduction}; }
   // h changes the lane's result before lanes are reduced.
   template <class O, class F, class G = Identity, class H = Identity>
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}, H h = {}) const {
-    tile.recompute_widened();
-    return reduction(h(tile.template reduce<kSecondPass>(rows, 0, op, f, g)), op);
+    if constexpr (kLoadsAgain) {
+      return reduction(h(tile.reduce_again(args, rows, op, f, g)), op);
+    } else {
+      tile.recompute_widened();
+      return reduction(h(tile.template reduce<kSecondPass>(rows, 0, op, f, g)), op);
+    }
   }
   template <class F>
   HIPOPS_METHOD void map(F f) const { tile.map(f); }
@@ -75,7 +82,7 @@ HIPOPS_FN void store_tile(const typename Op::Args& a, Tile<Op, Shape>& tile, con
 template <class Op, class Shape, class Columns, class Reduction>
 HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, Tile<Op, Shape>& tile,
                           Columns& columns, Reduction& reduction, int64_t first) {
-  const auto part = Op::part(a, RowView<Op, Shape, Reduction>{tile, rows, reduction});
+  const auto part = Op::part(a, RowView<Op, Shape, Reduction>{a, tile, rows, reduction});
   columns.recompute_widened();
   const typename Op::Args& b = reload_arguments(a);
   const auto row = Op::finalize(b, part);

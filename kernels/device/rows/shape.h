@@ -69,6 +69,15 @@ class Rows {
     return Shape::kRowsPerBlock == 1 ? first : first + int64_t(thread_index() >> lane_bits());
   }
 
+  // The same row, located again. So no register keeps its pointers until this call.
+  HIPOPS_METHOD Rows located_again() const {
+    uint32_t low = uint32_t(number_);
+    recompute_derived(low);
+    Rows again(*s_);
+    again.locate(number_ >> 32 << 32 | low);
+    return again;
+  }
+
   HIPOPS_METHOD Column cols() const { return Column(s_->cols); }
   HIPOPS_METHOD T* stream(int i) const { return row_[i]; }
   // stream(i), of elements of another type.
@@ -108,7 +117,10 @@ class Rows {
   HIPOPS_METHOD Column first_column(int64_t base) const { return Column(base) + head(); }
   HIPOPS_METHOD bool contains(Column col) const { return col < end(); }
   // A vector past the end is replaced by the last one, and ignored later. So the load needs no branch.
-  HIPOPS_METHOD Column clamp_to_row(Column col) const { return contains(col) ? col : end() - kLength; }
+  HIPOPS_METHOD Column clamp_to_row(Column col) const {
+    const Column last = end() - kLength;
+    return col < last ? col : last;
+  }
   HIPOPS_METHOD bool has_next(Column col) const { return col + kLength < end(); }
 
   // The row's edge: elements before the first vector and after the last. edge(): the work-item's element, or -1.
@@ -143,6 +155,7 @@ class Rows {
     for (int i = 0; i < kMore; ++i) more_[i] += rows * s_->outer[d].stride[Streams::kFirstTyped + i];
   }
   HIPOPS_METHOD void locate(int64_t row) {
+    number_ = row;
 #pragma unroll
     for (int i = 0; i < Streams::kStreams; ++i) row_[i] = static_cast<T*>(s_->data[i]);
 #pragma unroll
@@ -176,6 +189,7 @@ class Rows {
   const char* more_[kMore > 0 ? kMore : 1];  // of typed inputs and given scalars
   int head_ = 0;  // the first element in a vector
   Column end_;    // the end of the last vector
+  int64_t number_;  // of the row
   int64_t has_row_ = false;  // not bool: clang keeps a copied struct with padding in memory, not in registers
 };
 

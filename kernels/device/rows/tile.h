@@ -31,10 +31,11 @@ template <class Shape, int n>
 class AlignedVectors {
  public:
   using T = typename Shape::Element;
+  static constexpr int kCount = n;
   template <class Place>
   HIPOPS_METHOD void issue_load(int v, const T* from, Place place) { one_[v].issue_load(from + place); }
   template <class F>
-  HIPOPS_METHOD void issue_rest(const T*, F) const {}
+  HIPOPS_METHOD void issue_rest(F) const {}
   HIPOPS_METHOD void issue_before_use(int v) { one_[v].issue_before_use(); }
   HIPOPS_METHOD void shift() const {}
   HIPOPS_METHOD Packed<T, Shape::kLength> value(int v) const { return one_[v].value(); }
@@ -84,16 +85,12 @@ class Tile {
   template <class Rows>
   HIPOPS_METHOD void issue_loads(const Rows& rows, int64_t base) {
     issue_from(rows, base, 0, in_);
-    if constexpr (Rows::kHasEdges) {
-      has_edge_ = base == 0 && rows.edge() >= 0;
-#pragma unroll
-      for (int i = 0; i < Op::kInputs; ++i)
-        if (has_edge_) edge_in_[i] = rows.stream(i)[rows.edge()];
-    }
+    if constexpr (!kLoadsEdgeLate) issue_edge(rows, base);
   }
   template <class Args, class Rows>
   HIPOPS_METHOD void wait(const Args& args, const Rows& rows, int64_t base) {
     wait_from(args, rows, base, 0, in_);
+    if constexpr (kLoadsEdgeLate) issue_edge(rows, base);
     if (Op::kTyped == 0 && Rows::kHasEdges && has_edge_) edge_ = combined_edge(args, edge_in_);
 #pragma unroll
     for (int first = kInFlight; first < kVectors; first += kInFlight) {
@@ -115,21 +112,34 @@ class Tile {
   // vectors are WideSums. The order is a tree: a sum's error grows with the depth, not with the number of elements.
   template <bool kSecondPass, class Rows, class O, class F, class G>
   HIPOPS_METHOD auto reduce(const Rows& rows, int64_t base, O op, F f, G g) const {
-    using V = decltype(f(C()));
-    using W = decltype(g(V()));
+    using W = decltype(g(f(C())));
     W of_vector[kVectors];
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      V tree[kLength];
-#pragma unroll
-      for (int i = 0; i < kLength; ++i) tree[i] = f(C(kSecondPass ? held_[v].widen_again(i) : widen(held_[v][i])));
-      fold(tree, op);
-      of_vector[v] = g(tree[0]);
+      of_vector[v] = reduce_vector<kSecondPass>(held_[v], op, f, g);
       if (!rows.contains(rows.column(base, v))) of_vector[v] = O::template identity<W>();
     }
     fold(of_vector, op);
     if (Rows::kHasEdges && base == 0 && rows.edge() >= 0) of_vector[0] = op(of_vector[0], g(f(edge_)));
     return of_vector[0];
+  }
+  // The same for a rare second pass over a row on chip. It loads the row again, one vector at a time: nvcc would give
+  // the work on all vectors registers that other code then lacks.
+  template <class Args, class Rows, class O, class F, class G>
+  HIPOPS_METHOD auto reduce_again(const Args& args, const Rows& rows, O op, F f, G g) const {
+    using W = decltype(g(f(C())));
+    const Rows again = rows.located_again();
+    W all = O::template identity<W>();
+#pragma unroll 1
+    for (int v = 0; v < kVectors; ++v) {
+      Incoming<1> in[Op::kInputs];
+      issue_from(again, 0, v, in);
+#pragma unroll
+      for (int i = 0; i < Op::kInputs; ++i) in[i].shift();
+      const W of_vector = reduce_vector<true>(combined(args, in, 0), op, f, g);
+      if (again.contains(again.column(0, v))) all = op(all, of_vector);
+    }
+    return Rows::kHasEdges && rows.edge() >= 0 ? op(all, g(f(edge_))) : all;
   }
 
   // Elements are widened again after this call. Wide values would need twice the registers.
@@ -178,22 +188,42 @@ class Tile {
   // A single input is kept in its own type, which needs the fewest registers. Combined or mapped values are kept in C.
   static constexpr bool kKeepsInput = Op::kInputs == 1 && Op::kTyped == 0 && !Op::kMaps;
   using Held = typename Choose<kKeepsInput, T, C>::type;
-  // A branch less saves registers, which 16-bit rows lack. Wider elements have registers, but more vectors to load.
-  static constexpr bool kLoadsNext = sizeof(T) < sizeof(f32);
-  using Vectors = typename Choose<kBeginAnywhere, IncomingVectors<T, kInFlight, kLoadsNext>,
-                                  AlignedVectors<Shape, kInFlight>>::type;
 
+  template <bool kSecondPass, class O, class F, class G>
+  static HIPOPS_METHOD auto reduce_vector(const Packed<Held, kLength>& held, O op, F f, G g) {
+    decltype(f(C())) tree[kLength];
+#pragma unroll
+    for (int i = 0; i < kLength; ++i) tree[i] = f(C(kSecondPass ? held.widen_again(i) : widen(held[i])));
+    fold(tree, op);
+    return g(tree[0]);
+  }
+  // nvcc: the edge is loaded after the wait for the vectors. Otherwise nvcc would store it to the stack, and wait for it
+  // before the last vector's load. Other ops have registers for it.
+  static constexpr bool kLoadsEdgeLate = bounds_set_registers && Shape::kBody == RowBody::on_chip && Op::kColumns == 1;
   template <class Rows>
-  static HIPOPS_METHOD void issue_from(const Rows& rows, int64_t base, int first, Vectors (&in)[Op::kInputs]) {
+  HIPOPS_METHOD void issue_edge(const Rows& rows, int64_t base) {
+    if constexpr (Rows::kHasEdges) {
+      has_edge_ = base == 0 && rows.edge() >= 0;
+#pragma unroll
+      for (int i = 0; i < Op::kInputs; ++i)
+        if (has_edge_) edge_in_[i] = rows.stream(i)[rows.edge()];
+    }
+  }
+  template <int n>
+  using Incoming = typename Choose<kBeginAnywhere, IncomingVectors<T, n, true>, AlignedVectors<Shape, n>>::type;
+  using Vectors = Incoming<kInFlight>;
+
+  template <class Rows, class InFlight>
+  static HIPOPS_METHOD void issue_from(const Rows& rows, int64_t base, int first, InFlight (&in)[Op::kInputs]) {
     const auto column = [&](int v) { return rows.clamp_to_row(rows.column(base, first + v)); };
 #pragma unroll
-    for (int v = 0; v < kInFlight; ++v) {
+    for (int v = 0; v < InFlight::kCount; ++v) {
       const auto col = column(v);
 #pragma unroll
       for (int i = 0; i < Op::kInputs; ++i) in[i].issue_load(v, rows.stream(i), Shape::kByElement ? col * rows.step(i) : col);
     }
 #pragma unroll
-    for (int i = 0; i < Op::kInputs; ++i) in[i].issue_rest(rows.stream(i), column);
+    for (int i = 0; i < Op::kInputs; ++i) in[i].issue_rest(column);
   }
   template <class Args, class Rows>
   HIPOPS_METHOD void wait_from(const Args& args, const Rows& rows, int64_t base, int first, Vectors (&in)[Op::kInputs]) {
@@ -248,8 +278,8 @@ class Tile {
     }
   }
 
-  template <class Args>
-  static HIPOPS_METHOD Packed<Held, kLength> combined(const Args& args, const Vectors (&in)[Op::kInputs], int v) {
+  template <class Args, class InFlight>
+  static HIPOPS_METHOD Packed<Held, kLength> combined(const Args& args, const InFlight (&in)[Op::kInputs], int v) {
     if constexpr (kKeepsInput) {
       return in[0].value(v);
     } else {
@@ -260,8 +290,8 @@ class Tile {
       return value;
     }
   }
-  template <int n>
-  static HIPOPS_METHOD void widen_inputs(const Vectors (&in)[Op::kInputs], int v, C (&wide)[n][kLength]) {
+  template <int n, class InFlight>
+  static HIPOPS_METHOD void widen_inputs(const InFlight (&in)[Op::kInputs], int v, C (&wide)[n][kLength]) {
 #pragma unroll
     for (int i = 0; i < Op::kInputs; ++i) {
       const Packed<T, kLength> elements = in[i].value(v);
