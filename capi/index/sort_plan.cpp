@@ -48,19 +48,12 @@ bool pays_to_join(const SumsProblem& p, const SortPlan& plan) {
 
 int bits_of_pass(const SortPlan& plan) { return (plan.key_bits + plan.passes - 1) / plan.passes; }
 
-}  // namespace
-
-SortPlan plan_sort(const SumsProblem& p) {
+SortPlan plan_sort(const SumsProblem& p, bool joins) {
   SortPlan plan{};
-  constexpr int64_t kMost = UINT32_MAX;      // rows and places have 32 bits in the entries
-  constexpr int64_t kPast = 2 * kSortBatch;  // and places of a batch may be past the last index
-  if (p.x_elements == 0 || p.y_elements == 0 || p.indices <= kMostUnsorted) return plan;
-  if (p.indices > kMost - kPast || p.rows > kMost || p.row_elements >= int64_t{1} << 31) return plan;
-
+  plan.joins = joins;
   plan.key_bits = std::max(log2_up(p.rows), 1);
   plan.high_bits = high_bits_of(plan.key_bits, p.indices);
   plan.low_bits = plan.key_bits - plan.high_bits;
-  plan.joins = pays_to_join(p, plan);
   plan.passes = plan.joins ? 1 : (plan.key_bits + kRadixBits - 1) / kRadixBits;
   plan.lanes_by_row = p.rows_are_close && p.indices / p.rows < kSourcesByElement;
   // The keys of a radix sort are row numbers. With 31 plain bits row_of returns them: an odd factor keeps the highest
@@ -90,6 +83,21 @@ SortPlan plan_sort(const SumsProblem& p) {
   const int64_t most_parts = (p.row_elements + kLeastPartVectors - 1) / kLeastPartVectors;
   plan.arrived = reserve_bytes(&plan, entries / kChunk * most_parts * int64_t{sizeof(uint64_t)});
   plan.sums = reserve_bytes(&plan, 2 * plan.slices * p.row_elements * sum_bytes);
+  return plan;
+}
+
+}  // namespace
+
+SortPlan plan_sort(const SumsProblem& p) {
+  constexpr int64_t kMost = UINT32_MAX;      // rows and places have 32 bits in the entries
+  constexpr int64_t kPast = 2 * kSortBatch;  // and places of a batch may be past the last index
+  if (p.x_elements == 0 || p.y_elements == 0 || p.indices <= kMostUnsorted) return {};
+  if (p.indices > kMost - kPast || p.rows > kMost || p.row_elements >= int64_t{1} << 31) return {};
+  const SortPlan radix = plan_sort(p, false);
+  if (!pays_to_join(p, radix)) return radix;
+  // The size must not depend on addresses, and rows at addresses without vectors have a radix sort.
+  SortPlan plan = plan_sort(p, true);
+  plan.bytes = std::max(plan.bytes, radix.bytes);
   return plan;
 }
 

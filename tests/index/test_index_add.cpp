@@ -59,6 +59,16 @@ TEST_CASE("index_add requests a workspace by shapes alone, in 64 bits", "[index_
   });
 }
 
+TEST_CASE("index_add's workspace is large enough for addresses without vectors", "[index_add]") {
+  on_cpu([] {
+    for (int64_t rows = 2; rows < 200000; rows += rows / 2 + 1)
+      for (int64_t indices : {257, 1000, 5000}) {
+        HostTensor y(HIPOPS_F32, {rows, 8}, {}, 1), x(HIPOPS_F32, {indices, 8}), index(HIPOPS_I32, {indices});
+        add_with_workspace(y, x, index);
+      }
+  });
+}
+
 TEST_CASE("index_add to a y without rows reports every index that names none", "[index_add]") {
   on_cpu([] {
     for (int64_t indices : {3, 300}) {
