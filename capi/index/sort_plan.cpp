@@ -78,7 +78,6 @@ SortPlan plan_sort(const SumsProblem& p, bool joins) {
   plan.totals = reserve_bytes(&plan, digits * int64_t{sizeof(uint32_t)});
   plan.table = reserve_bytes(&plan, (digits + 1) * plan.blocks * int64_t{sizeof(uint32_t)});
   if (plan.joins || plan.passes > 1) plan.entries = reserve_bytes(&plan, entries * int64_t{sizeof(SortEntry)});
-  if (plan.joins) plan.heads = reserve_bytes(&plan, entries * int64_t{sizeof(uint32_t)});
   plan.sorted = reserve_bytes(&plan, p.indices * int64_t{sizeof(SortEntry)});
   const int64_t most_parts = (p.row_elements + kLeastPartVectors - 1) / kLeastPartVectors;
   plan.arrived = reserve_bytes(&plan, entries / kChunk * most_parts * int64_t{sizeof(uint64_t)});
@@ -107,7 +106,6 @@ void place_sort(const SortPlan& plan, void* workspace, IndexAddArgs* args) {
   sort.entries = reinterpret_cast<uint32_t*>(at);
   sort.starts = reinterpret_cast<uint32_t*>(at + plan.table);
   sort.split = reinterpret_cast<SortEntry*>(at + plan.entries);
-  sort.heads = reinterpret_cast<uint32_t*>(at + plan.heads);
   sort.sorted = reinterpret_cast<SortEntry*>(at + plan.sorted);
   sort.low_bits = plan.low_bits;
   sort.high_bits = plan.high_bits;

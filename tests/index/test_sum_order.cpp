@@ -233,7 +233,7 @@ TEST_CASE("sums by sorted indices have the order that hipops.h promises", "[sum_
       {64, 128 * 64, 2, [](int64_t i) { return i % 64; }},
       {50, 7000, 4, [&](int64_t i) { return i % 3 == 0 ? any(2) : i % 50; }},
       {3000, 9000, 2, [&](int64_t i) { return i % 4 == 0 ? 7 : i % 4 == 1 ? 2000 : any(3000); }},
-      {5000, 12000, 4, [&](int64_t i) { return i / 256 % 3 == 0 ? 4000 : any(5000); }},  // some blocks have heads
+      {5000, 12000, 4, [&](int64_t i) { return i / 256 % 3 == 0 ? 4000 : any(5000); }},  // a digit of several batches
       {800, 9000, 4, [](int64_t i) { return i * 800 / 9000; }},
       {40, 9000, 1, [](int64_t i) { return 39 - i * 40 / 9000; }},
       {8192, 8192, 0, [](int64_t i) { return i * 1237 % 8192; }},

@@ -586,20 +586,6 @@ MUTATIONS = (
         after="",
         runs=(Run("sizes", "f32", "fault", plan="ordered"),)),
     Mutation(
-        "last_head_without_entries",
-        "The last head of a block's digit has no entries, because no head follows it.",
-        "index_add", SORTED_SOURCES,
-        before="const uint32_t count = (is_last ? bounds & kPlaceMask : next)",
-        after="const uint32_t count = next",
-        runs=(Run("adversarial", "f32", plan="ordered"), Run("adversarial", "bf16", plan="ordered"))),
-    Mutation(
-        "heads_of_every_block",
-        "Heads are also loaded of a block that has listed none, if another block has.",
-        "index_add", SORTED_SOURCES,
-        before="if ((bounds & kHasHeads) == 0) return",
-        after="if (false) return",
-        runs=(Run("adversarial", "f32", "fault", plan="ordered"), Run("adversarial", "bf16", "fault", plan="ordered"))),
-    Mutation(
         "blocks_in_one_place",
         "Each block stores a digit's entries to the digit's first place, over the entries of earlier blocks.",
         "index_add", RADIX_PASSES,
@@ -631,8 +617,8 @@ MUTATIONS = (
         "batches_in_one_place",
         "Each batch of a digit's entries is copied over the batch before.",
         "index_add", SORTED_SOURCES,
-        before="if (own != past) next[digit] =",
-        after="if (false) next[digit] =",
+        before="next[digit] = uint32_t(next[digit]) + past - start_of[digit];",
+        after="",
         runs=(Run("adversarial", "f32", "fault", case="adversarial_frequent_17000_f32_i32_workspace"),)),
     Mutation(
         "long_row_kept",

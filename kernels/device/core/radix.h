@@ -40,15 +40,6 @@ struct Batch {
   HIPOPS_METHOD uint32_t digit(int n) const { return entry[n].key >> shift_ & digit_mask_; }
   HIPOPS_METHOD bool has_entry(int n) const { return entry[n].key != kNoKey; }
 
-  // Loads the first `entries` entries of shared memory, by place.
-  HIPOPS_METHOD void load(Shared<SortEntry> from, uint32_t entries) {
-#pragma unroll
-    for (int n = 0; n < kDepth; ++n) {
-      entry[n] = {kNoKey, 0};
-      if (in_use(n) && place(n) < entries) entry[n] = from[place(n)];
-    }
-  }
-
   // Sets the ranks. `tally` has a row for each wave: the row becomes the wave's number of entries of each digit.
   HIPOPS_METHOD void rank_by_digit(Shared<uint16_t> tally, int shift, int bits) {
     const uint32_t own = wave_index() << bits;
@@ -151,23 +142,6 @@ template <class Shape>
 HIPOPS_FN uint32_t sort_batch(Batch<Shape>* batch, int shift, int bits, Shared<uint16_t> tally,
                               Shared<uint16_t> start_of, Shared<SortEntry> sorted) {
   return sort_batch(batch, shift, bits, tally, start_of, sorted, [](uint32_t, uint32_t, uint32_t) {});
-}
-
-// The last of `count` ascending numbers that is at most `value`. The first number must be at most `value`, too.
-template <int N, class T>
-HIPOPS_FN void last_not_above(Shared<T> ascending, uint32_t count, const uint32_t (&value)[N], uint32_t (&found)[N]) {
-#pragma unroll
-  for (int n = 0; n < N; ++n) found[n] = 0;
-  uint32_t half = 1;
-  while (half < count) half *= 2;
-#pragma unroll 1
-  for (half /= 2; half != 0; half /= 2) {
-#pragma unroll
-    for (int n = 0; n < N; ++n) {
-      const uint32_t next = found[n] + half;
-      if (next < count && uint32_t(ascending[next]) <= value[n]) found[n] = next;
-    }
-  }
 }
 
 }  // namespace

@@ -332,7 +332,7 @@ class JoinedSums {
     HIPOPS_SHARED(uint32_t, words, kJoinWords);
     HIPOPS_SHARED(uint16_t, start_of, JoinedShape::kDigits);
     const SortArgs& s = a.sort;
-    load_walk_arguments(a.walk, s.split, s.heads, s.starts, s.rows_differ, s.blocks, s.batch, a.y, a.x, a.x_step,
+    load_walk_arguments(a.walk, s.split, s.starts, s.rows_differ, s.blocks, s.batch, a.y, a.x, a.x_step,
                         a.y_step, a.segments.row_parts);
     if (rows_do_differ(s.rows_differ)) return;
     const uint32_t digit = block_index() / a.segments.row_parts, part = block_index() - digit * a.segments.row_parts;

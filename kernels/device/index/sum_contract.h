@@ -11,14 +11,9 @@ namespace hipops {
 constexpr int kSortBlock = 256;  // work-items of a block that splits, or of the radix sort
 constexpr int kSortDepth = 8;  // entries of a work-item
 constexpr int kSortBatch = kSortBlock * kSortDepth;
-constexpr int kSortRuns = 512;  // runs of a tile: a block that joins loads the places of a tile's runs together
 
 // A block of `joined`: its work-items, and the most bits of its low digit.
 constexpr int kJoinedBlock = 512, kJoinedBits = 8;
-
-// A batch is crowded if a digit has more entries than kCrowd + kCrowdOfAverage * the average of a digit, which a
-// uniform index rarely has. kMostCrowd limits this number if digits are few, and the average is large.
-constexpr uint32_t kCrowd = 32, kCrowdOfAverage = 4, kMostCrowd = 512;
 
 // The sort of valid indices. An entry's key is a row's number, which `split` permutes (key_of).
 struct SortArgs {
@@ -38,10 +33,7 @@ struct SortArgs {
   int64_t differ_count;
   // `split` and `joined`:
   SortEntry* split;       // [blocks][batch]: each block's entries, sorted by the high digit
-  uint32_t* heads;        // [blocks][batch]: for each key of a crowded batch: low digit << 16 | its first entry's place
-  // [2^high_bits + 1][blocks]: where a digit's run begins in a batch: its first entry, in both halves. In a crowded
-  // batch the upper half has kHasHeads and its first head.
-  uint32_t* starts;
+  uint32_t* starts;       // [2^high_bits + 1][blocks]: where a digit's run begins in a batch
   int32_t low_bits, high_bits;
 };
 
