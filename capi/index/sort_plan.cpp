@@ -30,7 +30,7 @@ void set_batch(int64_t indices, int64_t least, int64_t most, SortPlan* plan) {
 int high_bits_of(int bits, int64_t indices) {
   const int for_units = std::min(log2_up(kJoiningBlocks), log2_up((indices + kFewestToJoin - 1) / kFewestToJoin));
   const int for_room = log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin);
-  return std::min({std::max({for_units, for_room, bits - kJoinedBits}), bits, kRadixBits});
+  return std::min({std::max({for_units, for_room, bits - kJoinedBits}), bits, kSplitBits});
 }
 
 // Close rows stay neighbours, so that a sector of y is loaded and stored once.
@@ -54,7 +54,7 @@ SortPlan plan_sort(const SumsProblem& p, bool joins) {
   plan.key_bits = std::max(log2_up(p.rows), 1);
   plan.high_bits = high_bits_of(plan.key_bits, p.indices);
   plan.low_bits = plan.key_bits - plan.high_bits;
-  plan.passes = plan.joins ? 1 : (plan.key_bits + kRadixBits - 1) / kRadixBits;
+  plan.passes = plan.joins ? 1 : (plan.key_bits + kPassBits - 1) / kPassBits;
   plan.lanes_by_row = p.rows_are_close && p.indices / p.rows < kSourcesByElement;
   // The keys of a radix sort are row numbers. With 31 plain bits row_of returns them: an odd factor keeps the highest
   // bit.

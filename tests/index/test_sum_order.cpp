@@ -239,7 +239,7 @@ TEST_CASE("sums by sorted indices have the order that hipops.h promises", "[sum_
       {8192, 8192, 0, [](int64_t i) { return i * 1237 % 8192; }},
       {2000, 20000, 0, [&](int64_t) { return any(2000); }},
       {1500, 20000, 0, [&](int64_t i) { return i % 50 == 0 ? 9 : any(1500); }},  // a row of several chunks among others
-      {(1 << 20) + 5, 9000, 1, [&](int64_t i) { return i % 5 == 0 ? 1 << 20 : any(1 << 20); }},  // two passes
+      {(1 << 20) + 5, 9000, 1, [&](int64_t i) { return i % 5 == 0 ? 1 << 20 : any(1 << 20); }},  // three passes
       {4, 40000, 1, [&](int64_t) { return any(4); }},  // several blocks for a digit
       {3, 40000, 1, [&](int64_t i) { return i % 100 == 0 ? any(3) : 2; }},
       {20, 600, 528, [&](int64_t) { return any(20); }},  // several blocks for a row's vectors

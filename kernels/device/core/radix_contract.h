@@ -1,4 +1,4 @@
-// The entries that radix.h sorts, and its limits, for kernels and launchers.
+// The entries that radix.h sorts, for kernels and launchers.
 #pragma once
 
 #include <stdint.h>
@@ -8,7 +8,5 @@ namespace hipops {
 struct alignas(8) SortEntry {
   uint32_t key, value;
 };
-
-constexpr int kRadixBits = 10;  // of a digit, at most
 
 }  // namespace hipops

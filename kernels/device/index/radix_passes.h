@@ -11,9 +11,10 @@
 namespace hipops {
 namespace {
 
-using TileShape = RadixShape<kSortBlock, has_small_tiles ? 8 : kLargestTile / kSortBlock, kRadixBits, true>;
+using TileShape = RadixShape<kSortBlock, has_small_tiles ? 8 : kLargestTile / kSortBlock, kPassBits, true>;
 constexpr uint32_t kMoved = 4;  // sorted entries that a work-item moves together
 static_assert(TileShape::kDepth % kMoved == 0, "a round of loads does not pass the end of `sorted`");
+static_assert(TileShape::kDigits <= kSortBlock, "a work-item for each digit");
 static_assert(kLargestTile % TileShape::kBatch == 0, "a batch has whole tiles");
 
 template <bool First, class Args>
@@ -21,8 +22,8 @@ HIPOPS_FN void count_digits_of(const Args& a, Shared<uint32_t> count) {
   const RadixPassArgs& p = a.pass;
   const uint32_t digits = 1u << p.bits;
   if (First ? !may_sort(a.sort) : rows_do_differ(a.sort.rows_differ)) return;
-#pragma unroll 1
-  for (uint32_t digit = thread_index(); digit < digits; digit += kSortBlock) count[digit] = 0;
+  const uint32_t own = hide_origin(thread_index());
+  if (own < digits) count[own] = 0;
   if (First) clear_counters(a, block_index() * a.sort.batch);
   barrier();
   Batch<TileShape> batch;
@@ -40,9 +41,7 @@ HIPOPS_FN void count_digits_of(const Args& a, Shared<uint32_t> count) {
     }
   }
   barrier();
-#pragma unroll 1
-  for (uint32_t digit = thread_index(); digit < digits; digit += kSortBlock)
-    p.counts[int64_t(digit) * a.sort.blocks + block_index()] = count[digit];
+  if (own < digits) p.counts[int64_t(own) * a.sort.blocks + block_index()] = count[own];
 }
 
 template <class Args>
@@ -85,19 +84,12 @@ HIPOPS_FN void partition(const Args& a) {
   static_assert(TileShape::kTally * sizeof(uint16_t) <= TileShape::kBatch * sizeof(SortEntry), "they share memory");
   const RadixPassArgs& p = a.pass;
   if (rows_do_differ(a.sort.rows_differ)) return;
-  const uint32_t digits = 1u << p.bits;
-  uint32_t entries = 0;
-#pragma unroll 1
-  for (uint32_t first = 0; first < digits; first += kSortBlock) {
-    const uint32_t digit = first + hide_origin(thread_index());
-    const bool there = digit < digits;
-    const uint32_t before = there ? p.counts[int64_t(digit) * a.sort.blocks + block_index()] : 0;
-    const Scanned<uint32_t> scan = block_scan<kSortBlock>(there ? p.totals[digit] : 0u);
-    if (there) next[digit] = entries + scan.before + before;
-    entries += uniform(scan.total);
-    barrier();
-  }
-  if (First && block_index() == 0 && thread_index() == 0) *a.sort.entries = entries;
+  const uint32_t digits = 1u << p.bits, own = hide_origin(thread_index());
+  const uint32_t before = own < digits ? p.counts[int64_t(own) * a.sort.blocks + block_index()] : 0;
+  const Scanned<uint32_t> scan = block_scan<kSortBlock>(own < digits ? p.totals[own] : 0u);
+  if (own < digits) next[own] = scan.before + before;
+  if (First && block_index() == 0 && own == 0) *a.sort.entries = scan.total;
+  barrier();
   Batch<TileShape> batch;
 #pragma unroll 1
   for (SortTile<TileShape, Args, First> tile(a); tile.is_there(); tile.next()) {

@@ -11,7 +11,7 @@
 namespace hipops {
 namespace {
 
-using SortShape = RadixShape<kSortBlock, kSortDepth, kRadixBits>;
+using SortShape = RadixShape<kSortBlock, kSortDepth, kSplitBits>;
 using JoinedShape = RadixShape<kJoinedBlock, kSortBatch / kJoinedBlock, kJoinedBits>;
 
 template <class Args>

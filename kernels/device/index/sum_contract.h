@@ -12,8 +12,11 @@ constexpr int kSortBlock = 256;  // work-items of a block that splits, or of the
 constexpr int kSortDepth = 8;  // entries of a work-item
 constexpr int kSortBatch = kSortBlock * kSortDepth;
 
-// A block of `joined`: its work-items, and the most bits of its low digit.
-constexpr int kJoinedBlock = 512, kJoinedBits = 8;
+constexpr int kJoinedBlock = 512;  // work-items of a block of `joined`
+
+// The most bits of a digit of `split`, of `joined`, and of a pass of the radix sort. With more digits than 2^8, a pass
+// would store fewer neighbouring entries of each digit, which costs more than another pass.
+constexpr int kSplitBits = 10, kJoinedBits = 8, kPassBits = 8;
 
 // The sort of valid indices. An entry's key is a row's number, which `split` permutes (key_of).
 struct SortArgs {
