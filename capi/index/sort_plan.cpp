@@ -80,7 +80,7 @@ SortPlan plan_sort(const SumsProblem& p, bool joins) {
   if (plan.joins || plan.passes > 1) plan.entries = reserve_bytes(&plan, entries * int64_t{sizeof(SortEntry)});
   plan.sorted = reserve_bytes(&plan, p.indices * int64_t{sizeof(SortEntry)});
   const int64_t most_parts = (p.row_elements + kLeastPartVectors - 1) / kLeastPartVectors;
-  plan.arrived = reserve_bytes(&plan, entries / kChunk * most_parts * int64_t{sizeof(uint64_t)});
+  plan.counters = reserve_bytes(&plan, entries / kChunk * most_parts * int64_t{sizeof(uint64_t)});
   plan.sums = reserve_bytes(&plan, 2 * plan.slices * p.row_elements * sum_bytes);
   return plan;
 }
@@ -109,7 +109,7 @@ void place_sort(const SortPlan& plan, void* workspace, IndexAddArgs* args) {
   sort.sorted = reinterpret_cast<SortEntry*>(at + plan.sorted);
   sort.low_bits = plan.low_bits;
   sort.high_bits = plan.high_bits;
-  args->segments.arrived = reinterpret_cast<uint64_t*>(at + plan.arrived);
+  args->segments.counters = reinterpret_cast<uint64_t*>(at + plan.counters);
   args->segments.sums = at + plan.sums;
   args->segments.lanes_by_row = plan.lanes_by_row;
   sort.batch = static_cast<uint32_t>(plan.batch);

@@ -19,7 +19,7 @@ struct SortPlan {
   int64_t slices;            // see SegmentArgs
   // Where parts of the workspace begin. `table` has the starts of runs, or the counts of a pass. `totals` is for
   // passes. `split` stores to `entries`, passes store to `entries` and `sorted` in turn, and `sum` loads `sorted`.
-  int64_t table, totals, entries, sorted, arrived, sums;
+  int64_t table, totals, entries, sorted, counters, sums;
   int64_t bytes;             // of the workspace
 };
 

@@ -695,15 +695,15 @@ MUTATIONS = (
         "counters_not_cleared",
         "The counters of chunks begin with what the workspace has.",
         "index_add", SORT_TILE,
-        before="a.segments.arrived[int64_t(first / kChunk) * parts + i] = 0;",
+        before="a.segments.counters[int64_t(first / kChunk) * parts + i] = 0;",
         after=";",
         runs=(Run("adversarial", "f32"), Run("adversarial", "f16"))),
     Mutation(
         "no_block_is_last",
         "The chunks of a row are counted, but no block finds that it has counted the last.",
         "index_add", SEGMENTED_SUM,
-        before="return uint32_t(now) == all ? chunks : 0;",
-        after="return uint32_t(now) > all ? chunks : 0;",
+        before="return now.chunks == all ? now.known : 0;",
+        after="return now.chunks > all ? now.known : 0;",
         runs=(Run("adversarial", "f32"), Run("exact", "u8"))),
     Mutation(
         "group_taken_for_row",

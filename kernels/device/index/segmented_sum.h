@@ -46,7 +46,7 @@ class SegmentSums {
   // The caller needs a barrier between begin() and add_rows() or add().
   HIPOPS_METHOD void begin() const {
     if (thread_index() < kCounts) counts_[thread_index()] = 0;
-    if (thread_index() < kSlots) least_chunks_[thread_index()] = 0;
+    if (thread_index() < kSlots) chunks_[thread_index()] = 0;
   }
 
   // Adds rows of one chunk each: row i, of `rows`, has the entries from start_of[i] on, among `entries` entries. Rows
@@ -80,18 +80,19 @@ class SegmentSums {
     add_chunks();
   }
 
-  // Adds the chunk sums of rows with several chunks: first in groups of kChunk, and then the sums of groups. A block
-  // adds a group whose last sum it has stored, so no block waits for another. `stride`: chunks from one sum to the
-  // next.
+  // Adds the chunk sums of rows with several chunks: first in groups of kChunk, and then the sums of groups. The block
+  // that counts a group's, or a row's, last sum adds its sums, so no block waits for another. `stride`: chunks from one
+  // sum to the next.
   HIPOPS_METHOD void add_chunk_sums(uint32_t part) const {
     const uint32_t own = lane_index() % kSlots;
 #pragma unroll 1
     for (uint32_t stride = 1; stride <= kChunk; stride *= kChunk) {
-      if (ballot(least_chunks_[own] > kChunk) == 0) return;
+      if (ballot(chunks_[own] > kChunk) == 0) return;
       release_to_device();
       barrier();
       if (thread_index() < kSlots) {
-        least_chunks_[own] = least_chunks_[own] > kChunk ? arrive(own, part, stride) : 0;
+        if (chunks_[own] <= kChunk) chunks_[own] = 0;
+        else chunks_[own] = stride == 1 ? count_chunk(own, part) : count_group(own, part);
         acquire_from_device();
       }
       barrier();
@@ -101,7 +102,7 @@ class SegmentSums {
       for (uint32_t i = thread_index(); i < kSlots * Length * g.part_vectors; i += Block) {
         const uint32_t slot = divide(i / Length, g.by_part_vectors);
         const uint32_t vector = first_vector_ + i / Length - slot * g.part_vectors;
-        if (least_chunks_[slot] != 0 && vector < a.walk.count) add_groups(slot, vector, i % Length, stride);
+        if (chunks_[slot] != 0 && vector < a.walk.count) add_sums(slot, vector, i % Length, stride);
       }
     }
   }
@@ -181,7 +182,7 @@ class SegmentSums {
         listed_[to] = Chunk::of(place, is_last ? end - place : kChunk, number == 0, is_last).packed;
         if (number != 0 || !is_last) {
           number_and_row_[slot_of(place, is_last)] = uint64_t(number) << 32 | row_of(a.sort, key(lead_ + place));
-          least_chunks_[slot_of(place, is_last)] = UINT32_MAX;
+          chunks_[slot_of(place, is_last)] = UINT32_MAX;  // not known
         }
         ++number;
         place += kChunk;
@@ -242,42 +243,51 @@ class SegmentSums {
     sum.store_sums(static_cast<Sum*>(a.segments.sums) + (slot * a.walk.count + vector) * Length);
   }
 
-  // Counts the slot's chunk in its group or, if stride is kChunk, its group in the row. The counter's upper half
-  // becomes the least number of chunks that the row can have. The last block to count gets this number, other blocks
-  // get 0.
-  HIPOPS_METHOD uint32_t arrive(uint32_t slot, uint32_t part, uint32_t stride) const {
-    const SegmentArgs& g = a.segments;
-    const uint32_t number = uint32_t(uint64_t(number_and_row_[slot]) >> 32), group = number - number % kChunk;
+  HIPOPS_METHOD uint32_t number_of(uint32_t slot) const { return uint32_t(number_and_row_[slot] >> 32); }
+  // The slice of the row's first chunk.
+  HIPOPS_METHOD uint32_t first_slice(uint32_t slot) const { return first_ / kChunk + slot / 2 - number_of(slot); }
+
+  // A counter: the counted chunks, and the chunks that the row has at least. The second number is 0 until the chunk, or
+  // the group, that knows it is counted.
+  struct Counted {
+    uint32_t chunks, known;
+  };
+  HIPOPS_METHOD Counted count(uint32_t slice, uint32_t part, const Counted& more) const {
+    const uint64_t own = uint64_t(more.known) << 32 | more.chunks;
+    uint64_t* const counter = a.segments.counters + int64_t(slice) * a.segments.row_parts + part;
+    const uint64_t now = atomic_fetch_add(counter, own) + own;
+    return {uint32_t(now), uint32_t(now >> 32)};
+  }
+
+  // Counts the slot's chunk in its group. If all of the group's chunks are counted, it returns the number of chunks that
+  // the row has at least, otherwise 0.
+  HIPOPS_METHOD uint32_t count_chunk(uint32_t slot, uint32_t part) const {
+    const uint32_t number = number_of(slot), group = number - number % kChunk;
     const bool is_last = slot % 2 != 0;
-    uint32_t slice = first_ / kChunk + slot / 2 - number, count = 1, known = 0, begin = 0, most = UINT32_MAX;
-    if (stride == 1) {
-      // No counter: another row's first chunk may begin in the slice of a row's last chunk.
-      if (is_last && number == group) return number + 1;
-      slice += group;
-      begin = group;
-      most = kChunk;
-      if (is_last || number % kChunk == kChunk - 1) known = number + 1 + uint32_t(!is_last);
-    } else {
-      slice += 1;  // a row of several groups has a second chunk
-      const uint32_t chunks = least_chunks_[slot];
-      const bool is_last_group = chunks - group <= kChunk;
-      count = is_last_group ? chunks - group : kChunk;
-      if (is_last_group) known = chunks;
-    }
-    const uint64_t own = uint64_t(known) << 32 | count;
-    const uint64_t now = atomic_fetch_add(g.arrived + int64_t(slice) * g.row_parts + part, own) + own;
-    const uint32_t chunks = uint32_t(now >> 32), all = chunks - begin < most ? chunks - begin : most;
-    return uint32_t(now) == all ? chunks : 0;
+    // No counter: another row's first chunk may begin in the slice of a row's last chunk.
+    if (is_last && number == group) return number + 1;
+    uint32_t known = 0;
+    if (is_last || number % kChunk == kChunk - 1) known = number + 1 + uint32_t(!is_last);
+    const Counted now = count(first_slice(slot) + group, part, {1, known});
+    const uint32_t all = now.known - group < kChunk ? now.known - group : kChunk;
+    return now.chunks == all ? now.known : 0;
+  }
+
+  // Counts the slot's group, whose sum is stored, in its row. If all groups are counted, it returns the number of the
+  // row's chunks, otherwise 0. A row of several groups has a second chunk, whose slice has the counter.
+  HIPOPS_METHOD uint32_t count_group(uint32_t slot, uint32_t part) const {
+    const uint32_t number = number_of(slot), chunks = chunks_[slot], left = chunks - (number - number % kChunk);
+    const bool is_last = left <= kChunk;
+    const Counted now = count(first_slice(slot) + 1, part, {is_last ? left : kChunk, is_last ? chunks : 0});
+    return now.chunks == now.known ? now.known : 0;
   }
 
   // Adds the chunk sums of the slot's group or, if stride is kChunk, the sums of all groups of its row, level by level.
   // Stores the sum of a group in place of the group's first sum, and the sum of a row to y.
-  HIPOPS_METHOD void add_groups(uint32_t slot, uint32_t vector, uint32_t element, uint32_t stride) const {
-    const uint64_t own = number_and_row_[slot];
-    const uint32_t number = uint32_t(own >> 32), chunks = least_chunks_[slot];
+  HIPOPS_METHOD void add_sums(uint32_t slot, uint32_t vector, uint32_t element, uint32_t stride) const {
+    const uint32_t number = number_of(slot), chunks = chunks_[slot], slice = first_slice(slot);
     const uint32_t begin = stride == 1 ? number - number % kChunk : 0;
     const uint32_t end = stride == 1 && chunks - begin > kChunk ? begin + kChunk : chunks;
-    const uint32_t slice = first_ / kChunk + slot / 2 - number;  // of the row's first chunk
     Sum* const sums = static_cast<Sum*>(a.segments.sums) + int64_t(vector) * Length + element;
     const auto sum_of = [&](uint32_t chunk) -> Sum& {
       return sums[slot_of((slice + chunk) * kChunk, chunk + 1 == chunks) * a.walk.count * Length];
@@ -305,7 +315,7 @@ class SegmentSums {
     if (stride == 1 && chunks > kChunk) return;
     const Offsets<kIndexAddOperands> at = locate_in_loop(a.walk, vector);
     T* const y = static_cast<T*>(a.y) + at.of[kIndexAddY] + element;
-    y[int64_t(uint32_t(own)) * a.y_step] = Summed<T>::rounded(sum);
+    y[int64_t(uint32_t(number_and_row_[slot])) * a.y_step] = Summed<T>::rounded(sum);
   }
 
   const IndexAddArgs& a;
@@ -315,8 +325,8 @@ class SegmentSums {
   uint32_t lead_, loaded_, first_;
   // For each slot of the portion with a chunk sum: the chunk's number in its row << 32 | the row.
   Shared<uint64_t> number_and_row_ = shared_member<SegmentSums, uint64_t, kSlots>();
-  // For each slot: the least number of chunks that its row can have, or 0 if the block adds no sums for the slot.
-  Shared<uint32_t> least_chunks_ = shared_member<SegmentSums, uint32_t, kSlots>();
+  // For each slot: the number of chunks that its row has at least, or 0 if the block adds no sums for the slot.
+  Shared<uint32_t> chunks_ = shared_member<SegmentSums, uint32_t, kSlots>();
   Shared<uint32_t> counts_ = shared_member<SegmentSums, uint32_t, kCounts>();
 };
 

@@ -36,7 +36,7 @@ HIPOPS_FN void clear_counters(const Args& a, uint32_t first) {
   const uint32_t parts = a.segments.row_parts, counters = a.sort.batch / kChunk * parts;
 #pragma unroll 1
   for (uint32_t i = thread_index(); i < counters; i += kSortBlock)
-    a.segments.arrived[int64_t(first / kChunk) * parts + i] = 0;
+    a.segments.counters[int64_t(first / kChunk) * parts + i] = 0;
 }
 
 // A tile of a block's batch of entries: the whole batch if blocks join. First: loads the index tensor. Otherwise: loads

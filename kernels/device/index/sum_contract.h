@@ -73,7 +73,7 @@ struct SegmentArgs {
   Divisor by_part_vectors;
   // [slices][row_parts of `sum`]: counters of a row with several chunks. The slice of a group's first chunk has the
   // counter of the group's chunks. The slice of the row's second chunk has the counter of the chunks of whole groups.
-  uint64_t* arrived;
+  uint64_t* counters;
   void* sums;  // [2 * slices][elements of a row]: the chunk sums of rows with several chunks
 };
 
