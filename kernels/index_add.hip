@@ -13,7 +13,7 @@
 //          If its own index is the first that names the row, the wave adds all sources of the row.
 //   scan   without a workspace, or up to some thousand indices. Each block reads the whole index, and lists the indices
 //          that name the rows of its bucket, by row. A group of lanes adds the sources of a row, in a part of the row.
-//          All groups of the block add a row with many sources: they load it, and a lane for each element adds.
+//          All groups of the block load a row with many sources. A lane for each element and chunk adds.
 //   line   the same for scatter_add: each element of a row has a line of indices of its own.
 //   joined, sum  with a workspace (device/index/segmented_sum.h). The indices are sorted by row: by `split` and
 //          `joined` (device/index/sorted_sources.h), or by the passes of a radix sort (device/index/radix_passes.h):
@@ -97,7 +97,7 @@ class ScanSums {
       while (true) {
         const Segment segment = is_alone ? Segment{window.row, 0, bucket_.entries()} : bucket_.next_segment(from);
         if (!is_alone && segment.end == 0) break;
-        if (is_alone || segment.end - segment.begin > Bucket::kLong) add_to_row(segment, window);
+        if (is_alone || segment.end - segment.begin > bucket_.most_of_short()) add_to_row(segment, window);
         if (is_alone) break;
         from = segment.end;
       }
@@ -110,6 +110,7 @@ class ScanSums {
                         a.index.type, a.indices, a.index_step, a.scan.rows, a.scan.lane_bits);
     return a;
   }
+  HIPOPS_METHOD int lane_bits() const { return ByLines ? 0 : reload_arguments(args_).scan.lane_bits; }
   using Bucket = RowBucket<IndexAddArgs, kScanBlock, kScanRoom>;
   using Segment = typename Bucket::Segment;
   using Sum = typename Summed<T>::Sum;
@@ -117,13 +118,17 @@ class ScanSums {
   static constexpr int kFlight = Length == 16 ? 2 : 4;  // sources
   static constexpr int kUnrolled = kShowsOrder ? 8 : 4;  // gfx9 has too few scalar registers for 8 integer additions
   static_assert(kFlight <= Bucket::kPastEnd, "add_segment reads kFlight entries");
+  // Vectors that a work-item stages together: vectors of 16 bytes have room for one. More elements would need too many
+  // registers, and a line of indices has a source for each work-item.
+  static constexpr uint32_t kStaged = ByLines || Length > 1 ? 1 : 2;
+  static_assert(kStaged * kScanBlock * Length * sizeof(T) <= kScanRoom * sizeof(uint64_t), "they have room");
 
   HIPOPS_METHOD void add_rows() const {
     const IndexAddArgs& a = reload_arguments(args_);
-    const uint32_t groups = kScanBlock >> a.scan.lane_bits;
+    const uint32_t groups = kScanBlock >> lane_bits(), most = bucket_.most_of_short();
     if (!is_live_) return;
-    for (uint32_t entry = thread_index() >> a.scan.lane_bits; entry < bucket_.entries(); entry += groups) {
-      if (!bucket_.is_first_of_row(entry) || bucket_.is_long(entry)) continue;
+    for (uint32_t entry = thread_index() >> lane_bits(); entry < bucket_.entries(); entry += groups) {
+      if (!bucket_.is_first_of_row(entry) || bucket_.has_more(entry, most)) continue;
       T* y = row(bucket_.row(entry));
       RunningSum<T, Length> sum;
       sum.issue_load(y);
@@ -157,51 +162,76 @@ class ScanSums {
         sum.load(row(segment.row));
         sum.park(parked_, lane_, kScanLanes);
       }
-      add_parked(segment, x_ + window.first * a.x_step, a.x_step, a.scan.lane_bits, &chunks);
+      add_parked(segment, x_ + window.first * a.x_step, a.x_step, lane_bits(), &chunks);
     }
     const bool is_last = window.has_last_of(reload_arguments(args_).indices);
     if (!is_last && (is_first || segment.end != segment.begin) && thread_index() == 0)
       chunks_[0] = chunks.full, chunks_[1] = chunks.in_last;
     if (!is_last || chunks.in_last == 0) return;
-    if (kShowsOrder && chunks.full != 0) add_chunks_to_parked(Length << a.scan.lane_bits, chunks.full);
+    if (kShowsOrder && chunks.full != 0) add_chunks_to_parked(Length << lane_bits(), chunks.full);
     if (!has_part()) return;
     sum.unpark(parked_, lane_, kScanLanes);
     sum.store(row(segment.row));
   }
 
-  // Each group loads another source while work-items, one for each element of the part, add the last sources in order.
-  // A full chunk's sum moves to the levels when another source follows.
+  // All groups load sources, while work-items add the sources that were loaded before.
   HIPOPS_METHOD void add_parked(const Segment& segment, const T* x, int64_t step, int lane_bits, Chunks* chunks) const {
     const Shared<Vector<T, Length>> stage = bucket_.spare().template as<Vector<T, Length>>();
-    const Shared<T> element = bucket_.spare().template as<T>();
     const auto place = bucket_.places();
     const uint32_t groups = kScanBlock >> lane_bits, own = thread_index() >> lane_bits;
-    const uint32_t count = segment.end - segment.begin, elements = Length << lane_bits;
-    const auto load = [&](uint32_t n) {
-      return load_once<Length>(x + int64_t(place[segment.begin + (n < count ? n : count - 1)]) * step);
-    };
-    Vector<T, Length> v = load(own);
-#pragma unroll 1
-    for (uint32_t first = 0; first < count; first += groups) {
-      const uint32_t sources = count - first < groups ? count - first : groups;
-      stage[thread_index()] = v;
-      v = load(first + groups + own);
-      barrier();
-#pragma unroll 1
-      for (uint32_t i = thread_index(); i < elements; i += kScanBlock) {
-        Sum sum = parked_[place_of(i)];
-        for (uint32_t n = 0; n < sources;) {
-          const uint32_t before = chunks->in_last + n, room = kChunk - before % kChunk;
-          if (kShowsOrder && room == kChunk && before != 0)
-            push_sum(levels(i), sum, chunks->full + before / kChunk - 1), sum = 0;
-          const uint32_t end = kShowsOrder && sources - n > room ? n + room : sources;
-#pragma unroll kUnrolled
-          for (; n < end; ++n) sum += Summed<T>::of(T(element[n * elements + i]));
-        }
-        parked_[place_of(i)] = sum;
+    const uint32_t count = segment.end - segment.begin, staged = kStaged * groups;
+    Vector<T, Length> v[kStaged];
+    const auto load = [&](uint32_t first) {
+#pragma unroll
+      for (uint32_t k = 0; k < kStaged; ++k) {
+        const uint32_t n = first + k * groups + own;
+        v[k] = load_once<Length>(x + int64_t(place[segment.begin + (n < count ? n : count - 1)]) * step);
       }
+    };
+    load(0);
+#pragma unroll 1
+    for (uint32_t first = 0; first < count; first += staged) {
+      const uint32_t sources = count - first < staged ? count - first : staged;
+#pragma unroll
+      for (uint32_t k = 0; k < kStaged; ++k) stage[k * kScanBlock + thread_index()] = v[k];
+      load(first + staged);
       barrier();
+      add_staged(Length << lane_bits, sources, *chunks);
       chunks->add(sources);
+    }
+    barrier();
+  }
+
+  // A work-item for each chunk and element of the staged sources adds in order. A full chunk's sum moves to the levels
+  // when another source follows.
+  HIPOPS_METHOD void add_staged(uint32_t elements, uint32_t sources, const Chunks& before) const {
+    const Shared<T> staged = bucket_.spare().template as<T>();
+    const uint32_t chunks = kShowsOrder ? (before.in_last + sources - 1) / kChunk + 1 : 1;
+    // A wave adds one chunk, because different chunks' elements are in the same banks of shared memory.
+    const uint32_t lanes = elements < wave_size ? wave_size : elements, bits = uint32_t(count_bits(lanes - 1));
+#pragma unroll 1
+    for (uint32_t i = thread_index(); i < chunks * lanes; i += kScanBlock) {
+      const uint32_t chunk = uniform(i >> bits), element = i & (lanes - 1);
+      if (element >= elements) continue;
+      uint32_t n = chunk == 0 ? 0 : chunk * kChunk - before.in_last;
+      const uint32_t end = chunk + 1 == chunks ? sources : (chunk + 1) * kChunk - before.in_last;
+      Sum sum = chunk == 0 ? Sum(parked_[place_of(element)]) : Sum(0);
+#pragma unroll kUnrolled
+      for (; n < end; ++n) sum += Summed<T>::of(T(staged[n * elements + element]));
+      if (chunks == 1) parked_[place_of(element)] = sum;
+      else chunk_sums_[chunk * elements + element] = sum;
+    }
+    barrier();
+    if (chunks != 1) push_chunk_sums(elements, chunks - 1, before.full);
+  }
+
+  // Pushes the sums of full chunks to the levels, and parks the sum of the last chunk.
+  HIPOPS_METHOD void push_chunk_sums(uint32_t elements, uint32_t full, uint32_t before) const {
+#pragma unroll 1
+    for (uint32_t element = thread_index(); element < elements; element += kScanBlock) {
+      for (uint32_t chunk = 0; chunk < full; ++chunk)
+        push_sum(levels(element), Sum(chunk_sums_[chunk * elements + element]), before + chunk);
+      parked_[place_of(element)] = chunk_sums_[full * elements + element];
     }
   }
 
@@ -229,6 +259,9 @@ class ScanSums {
   static constexpr int kParked = (kShowsOrder ? 1 + kChunkLevels : 1) * kScanLanes * Length;
   const Shared<Sum> parked_ = shared_member<ScanSums, Sum, kParked>();
   const Shared<uint32_t> chunks_ = shared_member<ScanSums, uint32_t, 2>();  // Chunks of the windows before
+  // The sums of the staged sources' chunks, if there are several.
+  static constexpr int kChunkSums = (2 * kScanLanes + kStaged * kScanBlock / kChunk) * Length;
+  const Shared<Sum> chunk_sums_ = shared_member<ScanSums, Sum, kShowsOrder ? kChunkSums : 1, 1>();
   const T* x_;
   T* y_;
   uint32_t lane_;

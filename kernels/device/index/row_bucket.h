@@ -67,7 +67,6 @@ class RowBucket {
   static constexpr uint32_t kRoom = Room;              // entries of a list
   static constexpr uint32_t kLeastPlaces = 2 * Block;  // these places always have room in a list
   static constexpr uint32_t kPastEnd = 4;              // entries that may be read past the end of the list
-  static constexpr uint32_t kLong = kChunk;            // a row of more entries is long, and has several chunks
 
   explicit HIPOPS_METHOD RowBucket(const Args& args) : args_(args) {
     if (thread_index() == 0) count_[0] = 0, keys_[0] = kNobody;
@@ -99,25 +98,32 @@ class RowBucket {
   // After false: a guess of the row with most entries, which should be listed alone.
   HIPOPS_METHOD uint32_t crowded_row() const { return uniform(row_of(found_[kRoom / 2])); }
 
+  // A row of more entries is long: all of the block adds it. Rows of several chunks are long, and up to three other
+  // rows, because the block adds long rows one after the other.
+  HIPOPS_METHOD uint32_t most_of_short() const {
+    const uint32_t most = entries_ / 4 < kChunk ? entries_ / 4 : kChunk;
+    return most > kFew ? most : kFew;
+  }
   struct Segment {  // a row's entries of the list
     uint32_t row, begin, end;
   };
-  // From entry `from` on, the first row with two neighbouring multiples of kLong / 2 among its entries' numbers. Each
-  // long row has two, and some shorter rows, too. An empty segment: there is none.
+  // From entry `from` on, the first row with two neighbouring multiples of most_of_short() / 2 among its entries'
+  // numbers. Each long row has two, and some shorter rows, too. An empty segment: there is none.
   HIPOPS_METHOD Segment next_segment(uint32_t from) const {
-    static_assert(2 * kRoom / kLong < wave_size, "a lane for each multiple");
-    if (__builtin_expect(entries_ <= kLong, 1)) return {0, 0, 0};
-    const uint32_t first = lane_index() * (kLong / 2), second = first + kLong / 2;
+    static_assert(2 * kRoom / kChunk < wave_size, "a lane for each multiple");
+    const uint32_t half = most_of_short() / 2;
+    if (entries_ <= 2 * half) return {0, 0, 0};
+    const uint32_t first = lane_index() * half, second = first + half;
     const LaneMask all = ballot(first >= from && second < entries_ && row(first) == row(second));
     if (all == 0) return {0, 0, 0};
-    const uint32_t number = uniform(row(uint32_t(first_bit(all)) * (kLong / 2)));
+    const uint32_t number = uniform(row(uint32_t(first_bit(all)) * half));
     return {number, first_entry(number), first_entry(number + 1)};
   }
 
   HIPOPS_METHOD uint32_t entries() const { return entries_; }
-  // True if the row whose first entry this is has more than kLong entries.
-  HIPOPS_METHOD bool is_long(uint32_t entry) const {
-    return entry + kLong < entries_ && row(entry + kLong) == row(entry);
+  // True if the row whose first entry this is has more than `most` entries.
+  HIPOPS_METHOD bool has_more(uint32_t entry, uint32_t most) const {
+    return entry + most < entries_ && row(entry + most) == row(entry);
   }
   HIPOPS_METHOD uint32_t row(uint32_t entry) const { return row_of(keys_[entry + 1]); }
   HIPOPS_METHOD bool is_first_of_row(uint32_t entry) const { return row_of(keys_[entry]) != row(entry); }
@@ -137,6 +143,7 @@ class RowBucket {
 
  private:
   static constexpr uint32_t kLoads = 8;            // of a work-item, in flight together
+  static constexpr uint32_t kFew = 16;             // entries that a group adds in less time than the block
   static constexpr uint32_t kTogether = 8;         // lanes that count the smaller keys of one key
   static constexpr uint32_t kComparedEach = 256;   // up to this number, each entry is compared with all others
   static constexpr uint64_t kNobody = UINT64_MAX;  // no row's key
