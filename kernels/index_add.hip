@@ -311,33 +311,35 @@ class FewSums {
     }
     if (row == kNothing || first != place_) return;
     HIPOPS_SHARED(uint32_t, listed, kFewBlock / wave_size * kFewIndices);
-    const Others others{listed};
-    if (sources > 1) list_others(same, others);
+    const Places places{listed};
+    if (sources > 1) list(same, places);
     if (!is_live_) return;
     T* y = y_ + row * a.y_step;
     RunningSum<T, Length> sum;
-    sum.load(y);
-    sum.add(source);
-    if (sources > 1) sum.template add_list<kFlight>(x_, a.x_step, others, sources - 1);
+    if (sources == 1) {
+      sum.load(y);
+      sum.add(source);
+    } else {
+      sum.template sum_chunk<kFlight>(y, true, x_, a.x_step, places, sources);
+    }
     sum.store(y);
   }
 
  private:
   static constexpr int kLoads = kFewIndices / wave_size, kFlight = Length == 16 ? 2 : 4;
+  static_assert(kFewIndices <= kChunk, "a row has one chunk");
 
-  // The places of the sources after the first one, in order.
-  struct Others {
+  // The places of the sources, in order.
+  struct Places {
     Shared<uint32_t> listed;
     HIPOPS_METHOD uint32_t operator[](uint32_t n) const { return listed[wave_index() * kFewIndices + n]; }
   };
-  HIPOPS_METHOD void list_others(const LaneMask (&same)[kLoads], const Others& others) const {
-    uint32_t before = 0;
+  HIPOPS_METHOD void list(const LaneMask (&same)[kLoads], const Places& places) const {
+    uint32_t before = wave_index() * kFewIndices;
 #pragma unroll
     for (int n = 0; n < kLoads; ++n) {
-      const uint32_t place = n * wave_size + lane_index();
-      const uint32_t number = before + uint32_t(count_bits(same[n] & lanes_below()));
-      if ((same[n] >> lane_index() & 1) != 0 && place != place_)
-        others.listed[wave_index() * kFewIndices + number - 1] = place;
+      if ((same[n] >> lane_index() & 1) != 0)
+        places.listed[before + uint32_t(count_bits(same[n] & lanes_below()))] = n * wave_size + lane_index();
       before += uint32_t(count_bits(same[n]));
     }
     wave_barrier();

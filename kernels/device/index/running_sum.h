@@ -79,25 +79,10 @@ class RunningSum {
     for (int i = 0; i < Length; ++i) sum_[i] = parked[i * lanes + lane];
   }
 
-  // Adds the listed sources in order, Flight in flight together, and loads the next places meanwhile. Past the end it
-  // loads the last source again, from the cache, and drops it: so loads need no branch.
-  template <int Flight, class Sources>
-  HIPOPS_METHOD void add_list(const T* x, int64_t step, const Sources& source, uint32_t count) {
-    uint32_t from[Flight];
-    find(source, 0, count, from);
-    for (uint32_t first = 0; first < count; first += Flight) {
-      Packed<T, Length> v[Flight];
-#pragma unroll
-      for (int n = 0; n < Flight; ++n) v[n] = load_packed_once<Length>(x + int64_t(from[n]) * step);
-      issue_before_use(v);
-      begin();
-      find(source, first + Flight, count, from);
-      add_some(v, count - first);
-    }
-  }
-
-  // Sums a chunk. y's vector is the first load in flight. A chunk that is not its row's first starts from +0, and drops
-  // y's vector. (The y of a row with several chunks is stored after all of its chunks have been summed.)
+  // Sums a chunk: adds sources in order, and loads the next places meanwhile. Past the end it loads the last source
+  // again, from the cache, and drops it: so loads need no branch. y's vector is the first of Flight loads in flight. A
+  // chunk that is not its row's first starts from +0, and drops y's vector. (The y of a row with several chunks is stored
+  // after all of its chunks have been summed.)
   template <int Flight, class Sources>
   HIPOPS_METHOD void sum_chunk(const T* y, bool is_first, const T* x, int64_t step, const Sources& source,
                                uint32_t count) {
