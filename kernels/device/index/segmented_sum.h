@@ -402,16 +402,14 @@ class PortionSums {
  private:
   static constexpr uint32_t kLoads = 5;  // entries of a work-item, in flight together
 
-  // How many sources of the row of the portion's first entry precede the portion.
+  // How many sources of the row of the portion's first entry precede the portion. All lanes of a wave call it.
   HIPOPS_METHOD uint32_t sources_before(Shared<SortEntry> entry, uint32_t lead, uint32_t first) const {
     const auto key = [&](uint32_t i) { return SortEntry(entry[i]).key; };
-    const uint32_t own = key(lead);
-    if (lead == 0 || key(lead - 1) != own) return 0;
-    if (first > kChunk && key(0) == own) return first - first_of_key(a.sort.sorted, first);
-    uint32_t sources = 1;  // entry lead - sources has the key
-    for (uint32_t step = kChunk / 2; step != 0; step /= 2)
-      if (sources + step <= lead && key(lead - sources - step) == own) sources += step;
-    return sources;
+    uint32_t sources = 0;
+#pragma unroll 1
+    for (uint32_t i = lane_index(); i - lane_index() < lead; i += wave_size)
+      sources += uint32_t(count_bits(ballot(i < lead && key(i) == key(lead))));
+    return sources == kChunk && first > kChunk ? first - first_of_key(a.sort.sorted, first) : sources;
   }
 
   const IndexAddArgs& a;
