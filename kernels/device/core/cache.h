@@ -61,19 +61,15 @@ HIPOPS_FN T load_uniform(const T* at) {
 #endif
 }
 
-// Prefetches a line to the L2 cache, if the target has an instruction for it that does not wait.
+// Prefetches a line to the L1 cache, if the target has an instruction for it that does not wait. No other block may write
+// the line before this block reads it.
 #if defined(HIPOPS_NVIDIA)
 constexpr bool has_prefetch = true;
-HIPOPS_FN void prefetch_l2(const void* at) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)));
-}
-// Prefetches a line to the L1 cache. No other block may write it before this block reads it.
 HIPOPS_FN void prefetch_l1(const void* at) {
   asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(at)));
 }
 #else
 constexpr bool has_prefetch = false;
-HIPOPS_FN void prefetch_l2(const void*) {}
 HIPOPS_FN void prefetch_l1(const void*) {}
 #endif
 
