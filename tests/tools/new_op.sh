@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# new_op.sh SOURCE FOLDER PYTHON CC CXX: runs the commands of docs/guide/add-an-op.md in a copy of the source, except commands
-# that need a GPU or its compiler. Makes ops from both templates and builds them for the CPU; they pass, and fail after a change
-# of their kernels. A name with existing files, or a file without the expected line, is refused and no file changes.
+# new_op.sh SOURCE FOLDER PYTHON CC CXX [files]: runs the commands of docs/guide/add-an-op.md in a copy of the source, except
+# commands that need a GPU or its compiler. Makes ops from both templates and builds them for the CPU; they pass, and fail after a
+# change of their kernels. A name with existing files, or a file without the expected line, is refused and no file changes.
+# `files`: builds nothing. The page's patch applies, and each file of the new ops compiles.
 set -euo pipefail
 source=$1 folder=$2 python=$3 cc=$4 cxx=$5
 "$python" -c 'import numpy' 2> /dev/null || { echo "skipped: $python has no NumPy"; exit 77; }
@@ -24,6 +25,24 @@ refused softmax "kernels/softmax.h is there already"
 sed -i.kept '/^HIPOPS_CALL strided_copy(/d' include/hipops/hipops.hpp
 refused twice_as_much "include/hipops/hipops.hpp has no line with: HIPOPS_CALL strided_copy("
 mv include/hipops/hipops.hpp.kept include/hipops/hipops.hpp
+
+if [ "${6:-}" = files ]; then
+  quietly tools/new_op.sh leaky_relu
+  GIT_CEILING_DIRECTORIES=$PWD/.. quietly git apply docs/guide/leaky_relu.diff
+  grep -q slope capi/leaky_relu.cpp  # git skips a patch for a folder that it believes to be outside of its tree
+  quietly tools/new_op.sh twice_as_much
+  quietly tools/new_op.sh --rows log_softmax_again
+  quietly "$python" tools/ffi.py
+  for op in leaky_relu twice_as_much log_softmax_again; do
+    quietly "$python" parity/golden/generate.py --op $op --no-torch
+    for file in kernels/$op.hip capi/$op.cpp parity/ops/$op.cpp tests/*/test_$op.cpp; do
+      quietly "$cxx" -x c++ -std=c++17 -DHIPOPS_CPU_WAVE=64 -I. -Icapi -Ikernels -Iinclude -Itests -fsyntax-only "$file"
+    done
+  done
+  quietly "$python" tools/ffi.py --check
+  quietly "$python" tests/doc_links.py .
+  exit
+fi
 
 # The page's commands use this Python, no git repository, and one unoptimized build with the other ops of this test.
 mkdir shims
