@@ -34,6 +34,7 @@ inline Sizes valid_shape(const std::string& op, const TensorSpec& tensor) {
       {"index_add", {{"x", {300, 8}}, {"index", {300}}}},  // 300 sources need a workspace
       {"static_quantize", {{"scale", {4, 8}}}},
       {"dynamic_quantize", {{"scale_ub", {1}}}},
+      {"topk", {{"lengths", {4}}, {"row_begin", {4}}}},
       {"upsample_nearest1d", {{"x", {2, 3, 4}}, {"y", {2, 3, 7}}}},
       {"upsample_nearest2d", {{"x", {2, 3, 4, 5}}, {"y", {2, 3, 7, 9}}}}};
   if (const auto of_op = shapes.find(op); of_op != shapes.end())
@@ -68,7 +69,8 @@ class OpCall {
           views_[spec.name] = t.view;
         }
       }
-    for (const auto& param : op_.params) params[param.name] = std::string(param.name) == "eps" ? 1e-5 : 0;
+    for (const auto& param : op_.params)
+      params[param.name] = std::string(param.name) == "eps" ? 1e-5 : std::string(param.name) == "k" ? 8 : 0;
   }
 
   OpCall(const OpCall&) = delete;
@@ -182,7 +184,7 @@ inline void check_every_tensor(const std::string& op) {
     }
   const std::set<std::string> moving = {
       "gather",      "index_select", "scatter", "scatter_add", "index_add", "upsample_nearest1d", "upsample_nearest2d",
-      "strided_copy", "reduce"};
+      "strided_copy", "reduce", "topk"};
   for (const TensorSpec& output : entry.outputs) {
     if (output.role == Role::kReport) continue;
     const std::string y = output.name;

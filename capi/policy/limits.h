@@ -117,4 +117,9 @@ struct ReduceLimits {
   static constexpr int64_t kColumnBlocks = 512;     // of a reduction of columns: enough for every device
 };
 
+struct SelectLimits {
+  static constexpr int64_t kMostK = 1 << 16, kMostColumns = int64_t{UINT32_MAX} - 1;  // hipops.h names both
+  static constexpr int64_t kBlocks = 512;  // of parts of rows: enough for every device
+};
+
 }  // namespace hipops

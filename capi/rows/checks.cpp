@@ -58,11 +58,15 @@ hipops_status check_weights(const char* op, const char* name, const hipops_tenso
 }
 
 hipops_status check_row_scalar(const Argument& a, const Argument& x) {
-  const int last = x.tensor->rank - 1;
   const hipops_dtype dtype = x.tensor->dtype == HIPOPS_F64 ? HIPOPS_F64 : HIPOPS_F32;
   if (a.tensor->dtype != dtype)
     return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (x.dtype is %s)", a.op, a.name,
                 dtype_name(a.tensor->dtype), dtype_name(dtype), dtype_name(x.tensor->dtype));
+  return check_shape_of_rows(a, x);
+}
+
+hipops_status check_shape_of_rows(const Argument& a, const Argument& x) {
+  const int last = x.tensor->rank - 1;
   if (hipops_status status = check_rank(a, last, last + 1)) return status;
   for (int d = 0; d < last; ++d)
     if (hipops_status status = check_same_size(a, d, x, d)) return status;

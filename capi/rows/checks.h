@@ -26,6 +26,9 @@ hipops_status check_weights(const char* op, const char* name, const hipops_tenso
 // Requires one number for each row of x: f32, or f64 if x is f64, of x's shape without the last dimension or with 1 there.
 hipops_status check_row_scalar(const Argument& scalar, const Argument& x);
 
+// Requires x's shape without the last dimension, or with 1 there.
+hipops_status check_shape_of_rows(const Argument& a, const Argument& x);
+
 // Outputs of one number for each row, all optional (check_row_scalar). They must overlap neither each other nor `others`.
 // The first of `others` is x.
 hipops_status check_row_scalars(std::initializer_list<Argument> scalars, std::initializer_list<Argument> others);

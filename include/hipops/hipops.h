@@ -576,6 +576,43 @@ HIPOPS_API hipops_status hipops_dynamic_quantize_workspace_bytes(const hipops_te
                                                                  const hipops_tensor* x, const hipops_tensor* scale_ub,
                                                                  int64_t group, uint32_t flags, int64_t* bytes);
 
+/* ---- Selection ----------------------------------------------------------------------------------------------------
+ *
+ * The greatest or least elements of each row, a row being the last dimension. Equal elements are in the order of their
+ * columns, and -0 equals +0. A NaN is greater than all numbers, and all NaNs are equal. The same call gives the same bits
+ * on every run and every device, for any number of rows, and with or without a workspace. */
+
+/* Flags of topk, in any combination. */
+#define HIPOPS_SMALLEST 256u        /* the least elements, not the greatest. A NaN is then selected last */
+#define HIPOPS_SORTED 512u          /* from the greatest element to the least, with HIPOPS_SMALLEST from the least to the
+                                     * greatest. Without the flag: in the order of columns */
+#define HIPOPS_WINDOW_INDICES 1024u /* indices count from row_begin. Otherwise they are columns of x */
+
+/* values = the k greatest elements of each row, indices = their columns. x is f32, f16 or bf16, of rank 1 to 8, and has up
+ * to 2^32 - 2 columns. k is 1 to 65536, and at most the number of columns. indices has x's shape with k as the last size, and
+ * is i64, i32 or u32. values has the shape of indices and x's dtype, and may be NULL. Values are x's elements, bit for bit.
+ *
+ * lengths and row_begin may be NULL. They are i32 or i64, and have x's shape without the last dimension, or with 1 there. A
+ * row's elements are then the `lengths` columns from row_begin on. A row_begin that is negative or past the end is replaced by
+ * 0 or the number of columns. A negative length is replaced by 0, and a length past the row's end by the columns that are left.
+ * A row with fewer than k elements is filled with index -1 (u32: 2^32 - 1) and value -inf, with HIPOPS_SMALLEST +inf.
+ *
+ * `flags` is 0 or any combination of the flags of topk and HIPOPS_BATCH_INVARIANT, which has no effect here. The outputs
+ * overlap nothing.
+ *
+ * workspace: device memory of at least hipops_topk_workspace_bytes, 256-byte aligned. With k above 2048 and HIPOPS_SORTED it
+ * must be there. Otherwise it may be NULL, and few long rows are then slower. */
+HIPOPS_API hipops_status hipops_topk(const hipops_tensor* values, const hipops_tensor* indices, const hipops_tensor* x,
+                                     const hipops_tensor* lengths, const hipops_tensor* row_begin, int64_t k,
+                                     uint32_t flags, void* workspace, int64_t workspace_bytes, void* stream);
+
+/* Sets *bytes to the most bytes of workspace that hipops_topk needs for these tensors, at any address. Makes the same checks,
+ * but does not read the tensors' data. */
+HIPOPS_API hipops_status hipops_topk_workspace_bytes(const hipops_tensor* values, const hipops_tensor* indices,
+                                                     const hipops_tensor* x, const hipops_tensor* lengths,
+                                                     const hipops_tensor* row_begin, int64_t k, uint32_t flags,
+                                                     int64_t* bytes);
+
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 
 /* The version as "0.2.0". Before 1.0 a minor version may change the ABI. The SONAME then changes too. */

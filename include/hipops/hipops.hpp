@@ -341,6 +341,25 @@ HIPOPS_CALL rms_norm_backward_workspace(const tensor& dx, const optional_output&
 }
 #endif
 
+// The k greatest or least elements of rows. With k above 2048 and HIPOPS_SORTED, or for few long rows, pass a workspace.
+HIPOPS_CALL topk(const optional_output& values, const tensor& indices, const const_tensor& x, int64_t k,
+                 uint32_t flags = HIPOPS_SORTED, workspace w = {}, const optional_tensor& lengths = nullptr,
+                 const optional_tensor& row_begin = nullptr, void* stream = nullptr) {
+  return check(hipops_topk(values.get(), &indices, &x, lengths.get(), row_begin.get(), k, flags, w.data, w.bytes, stream));
+}
+#if defined(HIPOPS_RETURNS_STATUS)
+HIPOPS_CALL topk_workspace(const optional_output& values, const tensor& indices, const const_tensor& x, int64_t k,
+                           uint32_t flags, int64_t* bytes) {
+  return check(hipops_topk_workspace_bytes(values.get(), &indices, &x, nullptr, nullptr, k, flags, bytes));
+}
+#else
+[[nodiscard]] inline int64_t topk_workspace(const optional_output& values, const tensor& indices, const const_tensor& x,
+                                            int64_t k, uint32_t flags = HIPOPS_SORTED) {
+  int64_t bytes = 0;
+  check(hipops_topk_workspace_bytes(values.get(), &indices, &x, nullptr, nullptr, k, flags, &bytes));
+  return bytes;
+}
+#endif
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));
 }

@@ -200,6 +200,14 @@ expect_close("reduce sum, batch_invariant", hipops.reduce(x, "sum", 1, batch_inv
 expect_close("reduce max", hipops.reduce(x, "max", 0), x.max(0), 0)
 expect_close("reduce argmax", hipops.reduce(x, "argmax", 1), x.argmax(1), 0)
 expect_close("reduce logsumexp", hipops.reduce(x, "logsumexp", 1), np.log(np.exp(x).sum(1)))
+for largest in (True, False):
+    places = np.argsort(-x if largest else x, axis=1, kind="stable")[:, :7]
+    values, columns = hipops.topk(x, 7, largest)
+    expect_close("topk", values, np.take_along_axis(x, places, 1), 0)
+    expect_close("columns of topk", columns, places, 0)
+    expect_close("topk in the order of columns", hipops.topk(x, 7, largest, False)[1], np.sort(places, 1), 0)
+values, columns = hipops.topk(x, 3, lengths=np.full(6, 2), row_begin=np.full((6, 1), 4, np.int32), window_indices=True)
+expect_close("topk of windows", np.sort(columns, 1), np.tile([-1, 0, 1], (6, 1)), 0)
 zeros, quarters = np.zeros((3, 4), np.float32), np.full((3, 4), 0.25)
 if has_capsules:
     expect_close("softmax through DLPack", hipops.softmax(Dlpack(zeros), out=zeros + 1), quarters)
@@ -242,6 +250,7 @@ expect(TypeError, ["upsample_nearest2d: output_size is 4, expected two"], lambda
 expect(ValueError, ["rule is 'linear', expected pytorch, candle or exact"], lambda: hipops.upsample_nearest1d(image[0], 9, rule="linear"))
 expect(ValueError, ["reduction is 'median', expected one of: sum, mean, max, min"], lambda: hipops.reduce(x, "median"))
 expect(ValueError, ["reduce: dim is 2, expected -2 to 1"], lambda: hipops.reduce(x, "sum", (0, 2)))
+expect(hipops.Error, ["topk: k is 81, expected at most 80 (x.shape[1])"], lambda: hipops.topk(x, 81))
 expect(ValueError, ["dim is 4294967296"], lambda: hipops.gather(x, 1 << 32, pick))
 expect(TypeError, ["gather: dim is 0.5, expected an integer"], lambda: hipops.gather(x, 0.5, pick))
 expect(TypeError, ["rms_norm: eps is '1e-5', expected a number"], lambda: hipops.rms_norm(x, eps="1e-5"))

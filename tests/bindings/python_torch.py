@@ -78,6 +78,7 @@ cases = {
     "upsample_nearest2d": [(normal(1, 2, 7, 5), [14, 9]), (normal(1, 2, 4, 4), [8, 8], 2.0, 2.0, "exact")],
     "static_quantize": [(x, weight[:1], torch.float8_e4m3fn), (x.t(), weight[:6], torch.int8)],
     "dynamic_quantize": [(x, torch.float8_e4m3fn), (x.bfloat16(), torch.int8, 16, weight[:1]), (x.t(), torch.int8, -1)],
+    "topk": [(x, 7), (x.t(), 3, False, False), (x.bfloat16(), 2, True, True, None, index(80, 6))],
     "strided_copy": [(x.t(),)],
 }
 for name, calls in cases.items():
@@ -129,6 +130,9 @@ expect_close("scales of int8 with a bound", ops.dynamic_quantize(x.t(), torch.in
              torch.full((80, 1), 0.5, device=device).minimum(x.t().abs().amax(-1, True)) / 127, 0)
 expect_close("static_quantize int8", ops.static_quantize(x.t(), weight.new_tensor(0.02), torch.int8).float(),
              (x.t() / weight.new_tensor(0.02)).round().clamp(-128, 127), 0)
+for largest in (True, False):
+    for got, right in zip(ops.topk(x, 7, largest), torch.topk(x, 7, largest=largest)):
+        expect_close("topk", got, right, 0)
 for kind, act in (("silu", F.silu), ("gelu", F.gelu), ("relu", F.relu)):
     expect_close(kind, ops.activation_and_mul(x[:, :40], x[:, 40:], kind), act(x[:, :40]) * x[:, 40:], 5e-6)
 expect_close("index_select", ops.index_select(x, 1, index(80, 9) * 0 + 7), x[:, 7:8].expand(6, 9), 0)
@@ -235,6 +239,8 @@ mistakes = [
     ("dynamic_quantize", (x, torch.int8, 7), "dynamic_quantize: group is 7, expected 0 or a divisor of 80 (x.shape[1])"),
     ("dynamic_quantize", (x, torch.int8, -2), "dynamic_quantize: group is -2, expected 0 or more, or HIPOPS_WHOLE_TENSOR (-1)"),
     ("dynamic_quantize", (x, torch.int8, 0, weight), "dynamic_quantize: scale_ub has 80 elements, expected 1"),
+    ("topk", (x, 81), "topk: k is 81, expected at most 80 (x.shape[1])"),
+    ("topk", (x, 3, True, True, x[:, 0]), "topk: lengths.dtype is f32, expected i64 or i32"),
     ("activation", (x.double(), "silu"), "activation: x.dtype is f64, expected f32, f16 or bf16"),
     ("rope", (q[0], cos, cos), "rope: x.rank is 3, expected 4"),
     ("rope", (q, cos[:6], cos), "rope: cos.shape[0] is 6, expected at least 7 (x.shape[2]) without positions"),

@@ -72,6 +72,10 @@ void all_ops() {
   expect(hipops::dynamic_quantize_workspace(whole, one_scale, in) == 0, "dynamic_quantize_workspace");
   hipops::dynamic_quantize(whole, one_scale, in, nullptr, HIPOPS_WHOLE_TENSOR);
   expect(codes[3] == 64 && codes[7] == 127 && scales[0] == 8.0f / 127, "dynamic_quantize of a whole tensor");
+  int64_t best_columns[4];
+  const tensor best(y.data(), {2, 2}), places(best_columns, HIPOPS_I64, {2, 2});
+  hipops::topk(best, places, in, 2);
+  expect(y[0] == 4 && best_columns[0] == 3 && best_columns[3] == 2 && hipops::topk_workspace(nullptr, places, in, 2) == 0, "topk");
   hipops_tensor plain = in;
   hipops::softmax(out, plain);
   expect(std::fabs(y[0] + y[1] + y[2] + y[3] - 1) < 1e-6, "softmax");

@@ -200,6 +200,7 @@ TEST_CASE("bytes_moved counts the bytes that each op must move once", "[bench]")
   CHECK(bytes("upsample_nearest1d", HIPOPS_F16, "2x3x4->9") == (24 + 54) * 2);
   CHECK(bytes("upsample_nearest2d", HIPOPS_F16, "2x3x4x5->8x10") == (120 + 480) * 2);
   CHECK(bytes("strided_copy", HIPOPS_F32, "10x30[:,5:9]") == 2 * 40 * 4);
+  CHECK(bytes("topk", HIPOPS_F32, "10x30->5") == (300 + 50) * 4);
 }
 
 TEST_CASE("the rows of the table are valid, and each has a name of its own", "[bench]") {
@@ -210,8 +211,8 @@ TEST_CASE("the rows of the table are valid, and each has a name of its own", "[b
     CHECK(names.insert(row.name).second);
     ops.insert(row.op);
   }
-  CHECK(names.size() == 77);
-  CHECK(ops.size() == 22);
+  CHECK(names.size() == 82);
+  CHECK(ops.size() == 23);
   CHECK(names.count("rms_norm/bf16/262144x128") == 1);
   CHECK(names.count("upsample_nearest2d/bf16/8x256x128x128->256x256") == 1);
   CHECK(names.count("rope_thd/bf16/4x4096x32x128") == 1);

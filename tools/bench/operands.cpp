@@ -134,6 +134,7 @@ Operands::Operands(const Device& device, const Workload& work) : device_(device)
   arguments_.add_param("dim", work.dim);
   for (const auto& [name, value] : work.params) arguments_.add_param(name, value);
   if (op.bench.reduces) arguments_.add_param("dims", dims_of(work));
+  arguments_.add_param("k", static_cast<double>(output_shape(work).back()));
   arguments_.set_stream(device.stream);
   arguments_.add_tensor("x", view_of(work, numbers(element_count(work.shape), work.dtype)));
   for (const parity::TensorSpec& output : op.outputs)
@@ -142,6 +143,8 @@ Operands::Operands(const Device& device, const Workload& work) : device_(device)
       add_numbers(output.name, HIPOPS_F8_E4M3FN, output_shape(work));
     else if (output.role == parity::Role::kScalar && !output.optional)
       add_numbers(output.name, parity::scalar_dtype(work.dtype), scales_of(work));
+    else if (output.role == parity::Role::kIndex)
+      add_numbers(output.name, work.index, output_shape(work));
     else if (output.role == parity::Role::kWeight)
       add_numbers(output.name, work.dtype, shape_of(work, output));
   for (const parity::TensorSpec& input : op.inputs) {

@@ -82,6 +82,8 @@ std::vector<Workload> table() {
     rows.push_back(row((std::string("reduce_argmax/bf16/") + shape).c_str(), "reduce", HIPOPS_BF16, shape));
     rows.back().params = {{"reduction", HIPOPS_REDUCE_ARGMAX}};
   }
+  for (const char* shape : {"2048x256->8", "1x131072->50", "64x151936->50", "2048x4096->50", "8x1048576->2048"})
+    rows.push_back(row("", "topk", HIPOPS_F32, shape));
   return rows;
 }
 

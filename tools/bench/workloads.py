@@ -87,6 +87,20 @@ def reduction(kind, dtype, rows, cols, dims):
                     x.numel() * x.element_size() + y.numel() * y.element_size(), ours, peer, (x,), 0.94)
 
 
+def top(dtype, rows, cols, k):
+    """In order: the flag HIPOPS_SORTED is 512."""
+    x = random(rows, cols, dtype=dtype)
+    values = torch.empty(rows, k, dtype=dtype, device="cuda")
+    indices = torch.empty(rows, k, dtype=torch.int64, device="cuda")
+
+    def ours(lib):
+        space, n = lib.workspace("topk", values, indices, x, None, None, k, 512)
+        return lib.bind("topk", values, indices, x, None, None, k, 512, space, n)
+
+    return Workload(f"topk/{NAMES[dtype]}/{rows}x{cols}/k{k}", "topk", x.numel() * x.element_size() + values.numel() * (x.element_size() + 8),
+                    ours, lambda x: torch.topk(x, k), (x,), 0.5)
+
+
 def attention(dtype, batch, heads, queries, keys, mask="bool"):
     """Scores with a mask for all heads, ALiBi's slopes with a mask of numbers, and sinks."""
     x, sinks = random(batch, heads, queries, keys, dtype=dtype), random(heads, 1, 1, dtype=F32)
@@ -343,6 +357,9 @@ def table():
              for t, r, c, g in ((BF16, 1, 4096, 0), (BF16, 32, 8192, 0), (BF16, 16384, 4096, 0), (BF16, 16384, 4096, 128),
                                 (BF16, 16384, 4096, -1), (BF16, 32, 8192, -1),
                                 (BF16, 32, 8192, 128), (BF16, 4096, 16384, 0), (F32, 16384, 4096, 0), (BF16, 16384, 4099, 0))]
+    rows += [(f"topk/{NAMES[t]}/{r}x{c}/k{k}", lambda t=t, r=r, c=c, k=k: top(t, r, c, k))
+             for t in (F32, BF16) for r in (1, 8, 64, 2048) for c in (256, 4096, 50257, 131072, 151936, 1 << 20) for k in (1, 8, 50, 2048)
+             if k <= c]
     rows += [(f"{op}/bf16/4x32x4096x128", lambda op=op: rope(op, 4, 32, 4096, 128)) for op in ("rope", "rope_i")]
     rows += [("rope_thd/bf16/4x4096x32x128", lambda: rope("rope_thd", 4, 4096, 32, 128)),
              ("rope/bf16/32x32x1x128", lambda: rope("rope", 32, 32, 1, 128)),

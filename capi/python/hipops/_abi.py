@@ -17,6 +17,9 @@ MASKED_ROW_ZERO = 32
 DETERMINISTIC = 1
 UP_PLUS_ONE = 64
 FNUZ_240 = 128
+SMALLEST = 256
+SORTED = 512
+WINDOW_INDICES = 1024
 
 
 class Status(enum.IntEnum):
@@ -148,6 +151,8 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_static_quantize": (c_int32, {"q": TensorPointer, "x": TensorPointer, "scale": TensorPointer, "stream": Memory}),
     "hipops_dynamic_quantize": (c_int32, {"q": TensorPointer, "scale": TensorPointer, "x": TensorPointer, "scale_ub": TensorPointer, "group": c_int64, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
     "hipops_dynamic_quantize_workspace_bytes": (c_int32, {"q": TensorPointer, "scale": TensorPointer, "x": TensorPointer, "scale_ub": TensorPointer, "group": c_int64, "flags": c_uint32, "bytes": POINTER(c_int64)}),
+    "hipops_topk": (c_int32, {"values": TensorPointer, "indices": TensorPointer, "x": TensorPointer, "lengths": TensorPointer, "row_begin": TensorPointer, "k": c_int64, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
+    "hipops_topk_workspace_bytes": (c_int32, {"values": TensorPointer, "indices": TensorPointer, "x": TensorPointer, "lengths": TensorPointer, "row_begin": TensorPointer, "k": c_int64, "flags": c_uint32, "bytes": POINTER(c_int64)}),
     "hipops_version": (c_char_p, {}),
     "hipops_version_number": (c_int32, {}),
     "hipops_build_info": (c_char_p, {}),

@@ -11,17 +11,17 @@ import sys
 from typing import Any, Literal
 
 from . import _arrays, _streams
-from ._abi import (BATCH_INVARIANT, DETERMINISTIC, FNUZ_240, FUNCTIONS, MASKED_ROW_ZERO, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_PLUS_ONE,
-                   WEIGHT_PLUS_ONE, WHOLE_TENSOR, ActivationKind, Backend, Dtype, Nearest, Reduction, TensorPointer)
+from ._abi import (BATCH_INVARIANT, DETERMINISTIC, FNUZ_240, FUNCTIONS, MASKED_ROW_ZERO, ROUND_BEFORE_WEIGHT, ROUND_SUM, SMALLEST, SORTED,
+                   UP_PLUS_ONE, WEIGHT_PLUS_ONE, WINDOW_INDICES, WHOLE_TENSOR, ActivationKind, Backend, Dtype, Nearest, Reduction, TensorPointer)
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
 __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_",
            "index_select", "layer_norm", "log_softmax", "reduce", "rms_norm", "rms_norm_backward", "rope", "rope_i", "rope_thd", "scatter_",
            "scatter_add_", "softmax", "softmax_ext", "static_quantize",
-           "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
+           "topk", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
-OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw")
+OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw", "values", "indices")
 QUANTIZED = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int8")
 MEMORY = ("workspace", "report")
 # The names of arguments that differ from hipops.h.
@@ -249,7 +249,7 @@ def _result(op: str, out: Any, x: Any, shape: Any = None, dtype: str | None = No
 def _flags(op: str, **flags: bool) -> int:
     bits = {"round_sum": ROUND_SUM, "weight_plus_one": WEIGHT_PLUS_ONE, "round_before_weight": ROUND_BEFORE_WEIGHT,
             "deterministic": DETERMINISTIC, "up_plus_one": UP_PLUS_ONE, "masked_row_zero": MASKED_ROW_ZERO, "fnuz_240": FNUZ_240,
-            "batch_invariant": BATCH_INVARIANT}
+            "sorted": SORTED, "window_indices": WINDOW_INDICES, "batch_invariant": BATCH_INVARIANT}
     return sum(_flag(op, name, value, bits[name]) for name, value in flags.items())
 
 
@@ -574,6 +574,29 @@ def dynamic_quantize(x: Any, dtype: Any = "float8_e4m3fn", group: int = 0, scale
         workspace = _arrays.workspace(x, size.value) if size.value else None
     _call("dynamic_quantize", x, stream, workspace=workspace, **arguments)
     return q, scale
+
+
+def topk(x: Any, k: int, largest: bool = True, sorted: bool = True, lengths: Any = None, row_begin: Any = None,
+         window_indices: bool = False, batch_invariant: bool = False, *, out: Any = None, indices: Any = None, workspace: Any = None,
+         stream: Any = None) -> tuple[Any, Any]:
+    """The k greatest or least elements of each row, and their columns as int64; equal elements in the order of columns, all without
+    `sorted`. A row's elements are the `lengths` columns from row_begin on; window_indices count from there. Missing elements are
+    -inf (inf for the least) and -1. `indices` is memory for the columns, of int64, int32 or uint32. batch_invariant has no effect."""
+    of_k = int(_number("topk", "k", ctypes.c_int64, k).value)
+    shape = (*_shape("topk", "x", x)[:-1], max(of_k, 0))
+    values = _result("topk", out, x, shape)
+    indices = _result("topk", indices, x, shape, "int64")
+    flags = _flags("topk", sorted=sorted, window_indices=window_indices, batch_invariant=batch_invariant)
+    flags |= 0 if _flag("topk", "largest", largest, 1) else SMALLEST
+    tensors = {"values": values, "indices": indices, "x": x, "lengths": lengths, "row_begin": row_begin}
+    if workspace is None:
+        size = ctypes.c_int64()
+        _call("topk_workspace_bytes", x, stream, k=of_k, flags=flags, bytes=size, **tensors)
+        if isinstance(x, Plan):
+            return values, indices
+        workspace = _arrays.workspace(x, size.value) if size.value else None
+    _call("topk", x, stream, k=of_k, flags=flags, workspace=workspace, **tensors)
+    return values, indices
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

@@ -30,9 +30,11 @@ using LaneMask = MaskOf<wave_size>::type;
 #if defined(HIPOPS_NVIDIA)
 HIPOPS_FN int count_bits(LaneMask mask) { return __popc(mask); }
 HIPOPS_FN int first_bit(LaneMask mask) { return __ffs(int(mask)) - 1; }  // the mask is not 0
+HIPOPS_FN int bits_in(uint32_t v) { return 32 - __clz(int(v)); }         // without leading zeros
 #else
 HIPOPS_FN int count_bits(LaneMask mask) { return __builtin_popcountll(mask); }
 HIPOPS_FN int first_bit(LaneMask mask) { return __builtin_ctzll(mask); }
+HIPOPS_FN int bits_in(uint32_t v) { return v == 0 ? 0 : 32 - __builtin_clz(v); }
 #endif
 
 HIPOPS_FN LaneMask lanes_below() { return (LaneMask(1) << lane_index()) - 1; }

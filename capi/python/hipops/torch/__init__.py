@@ -39,7 +39,7 @@ _WITHOUT_FORWARD = "torch.ops.hipops.{} has no forward-mode derivative: call it 
 
 def _dtypes_for(op: str, argument: str, first: Dtype) -> str:
     """Lists the dtypes that an op supports for an argument, if the dtype of its first tensor is `first`."""
-    if argument == "positions":
+    if argument in ("positions", "lengths", "row_begin"):
         return "int32, int64"
     is_second = argument in ("weight", "bias", "cos", "sin", "index", "mask")
     listed = [name for name, dtype in _arrays.DTYPES.items()
@@ -275,6 +275,11 @@ def _dynamically_quantized(x: torch.Tensor, dtype: torch.dtype, group: int = 0, 
     return _quantized(x, x, dtype), x.new_empty(scales, dtype=torch.float32)
 
 
+def _top(x: torch.Tensor, k: int, *rest: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    shape = (*x.shape[:-1], k)
+    return x.new_empty(shape), x.new_empty(shape, dtype=torch.int64)
+
+
 _INVARIANT = "bool batch_invariant=False"
 _FLAGS = f"bool weight_plus_one=False, bool round_before_weight=False, {_INVARIANT}"
 _ROPE = "Tensor x, Tensor cos, Tensor sin, Tensor? positions=None"
@@ -312,6 +317,9 @@ _define("dynamic_quantize", f"Tensor x, ScalarType dtype, int group=0, Tensor? s
 _define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
+_define("topk",
+        "Tensor x, int k, bool largest=True, bool sorted=True, Tensor? lengths=None, Tensor? row_begin=None, bool window_indices=False, "
+        + _INVARIANT, "(Tensor, Tensor)", _top, ("out", "indices"))
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0

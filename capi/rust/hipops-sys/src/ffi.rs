@@ -150,6 +150,12 @@ pub const HIPOPS_DETERMINISTIC: u32 = 1;
 pub const HIPOPS_UP_PLUS_ONE: u32 = 64;
 /// A flag.
 pub const HIPOPS_FNUZ_240: u32 = 128;
+/// A flag.
+pub const HIPOPS_SMALLEST: u32 = 256;
+/// A flag.
+pub const HIPOPS_SORTED: u32 = 512;
+/// A flag.
+pub const HIPOPS_WINDOW_INDICES: u32 = 1024;
 
 api! {
     /// `hipops_status_string` of hipops.h.
@@ -226,6 +232,10 @@ api! {
     fn hipops_dynamic_quantize(q: *const hipops_tensor, scale: *const hipops_tensor, x: *const hipops_tensor, scale_ub: *const hipops_tensor, group: i64, flags: u32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
     /// `hipops_dynamic_quantize_workspace_bytes` of hipops.h.
     fn hipops_dynamic_quantize_workspace_bytes(q: *const hipops_tensor, scale: *const hipops_tensor, x: *const hipops_tensor, scale_ub: *const hipops_tensor, group: i64, flags: u32, bytes: *mut i64) -> hipops_status;
+    /// `hipops_topk` of hipops.h.
+    fn hipops_topk(values: *const hipops_tensor, indices: *const hipops_tensor, x: *const hipops_tensor, lengths: *const hipops_tensor, row_begin: *const hipops_tensor, k: i64, flags: u32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_topk_workspace_bytes` of hipops.h.
+    fn hipops_topk_workspace_bytes(values: *const hipops_tensor, indices: *const hipops_tensor, x: *const hipops_tensor, lengths: *const hipops_tensor, row_begin: *const hipops_tensor, k: i64, flags: u32, bytes: *mut i64) -> hipops_status;
     /// `hipops_version` of hipops.h.
     fn hipops_version() -> *const c_char;
     /// `hipops_version_number` of hipops.h.

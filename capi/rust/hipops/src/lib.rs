@@ -29,7 +29,8 @@ use std::os::raw::c_void;
 
 pub use sys::{
     hipops_index_report, HIPOPS_BATCH_INVARIANT, HIPOPS_DETERMINISTIC, HIPOPS_FNUZ_240, HIPOPS_INDEX_REPORT_INIT,
-    HIPOPS_MASKED_ROW_ZERO, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_ROUND_SUM, HIPOPS_UP_PLUS_ONE, HIPOPS_WEIGHT_PLUS_ONE,
+    HIPOPS_MASKED_ROW_ZERO, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_ROUND_SUM, HIPOPS_SMALLEST, HIPOPS_SORTED, HIPOPS_UP_PLUS_ONE,
+    HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_WINDOW_INDICES,
 };
 
 /// The kind of a failure.
@@ -409,7 +410,7 @@ impl Stream {
     }
 }
 
-/// Memory that scatter, scatter_add, index_add, reduce and dynamic_quantize may use while they run. Without it they are slower.
+/// Memory that scatter, scatter_add, index_add, reduce, dynamic_quantize and topk may use while they run. Without it they are slower.
 #[derive(Debug)]
 pub struct Workspace<'a> {
     data: *mut c_void,
@@ -853,6 +854,36 @@ pub fn dynamic_quantize_workspace_bytes(
     Ok(bytes as usize)
 }
 
+/// `hipops_topk`: of the k greatest or least elements of rows, values and columns.
+#[allow(clippy::too_many_arguments)]
+pub fn topk(
+    values: Option<&ViewMut<'_>>,
+    indices: &ViewMut<'_>,
+    x: &View<'_>,
+    lengths: Option<&View<'_>>,
+    row_begin: Option<&View<'_>>,
+    k: i64,
+    flags: u32,
+    workspace: Workspace<'_>,
+    stream: Stream,
+) -> Result<()> {
+    let (values, lengths, begin, memory) = (raw_mut(values), raw(lengths), raw(row_begin), workspace.data);
+    call!(hipops_topk(values, &indices.view.raw, &x.raw, lengths, begin, k, flags, memory, workspace.bytes, stream.0))
+}
+/// The bytes of workspace for topk. (`hipops_topk_workspace_bytes`)
+pub fn topk_workspace_bytes(
+    values: Option<&ViewMut<'_>>,
+    indices: &ViewMut<'_>,
+    x: &View<'_>,
+    lengths: Option<&View<'_>>,
+    row_begin: Option<&View<'_>>,
+    k: i64,
+    flags: u32,
+) -> Result<usize> {
+    let (values, lengths, begin, mut bytes) = (raw_mut(values), raw(lengths), raw(row_begin), 0);
+    call!(hipops_topk_workspace_bytes(values, &indices.view.raw, &x.raw, lengths, begin, k, flags, &mut bytes))?;
+    Ok(bytes as usize)
+}
 /// `hipops_strided_copy`
 pub fn strided_copy(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
     call!(hipops_strided_copy(&y.view.raw, &x.raw, stream.0))

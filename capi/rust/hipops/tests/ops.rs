@@ -49,6 +49,11 @@ fn norms_and_softmax() {
     assert_eq!(hipops::dynamic_quantize_workspace_bytes(&q, &one, &input, None, hipops::WHOLE_TENSOR, 0).unwrap(), 0);
     hipops::dynamic_quantize(&q, &one, &input, None, hipops::WHOLE_TENSOR, 0, Workspace::NONE, STREAM).unwrap();
     assert_eq!((codes[3], codes[7], scales[0]), (64, 127, 8.0 / 127.0));
+    let (mut best, mut columns) = (vec![0f32; 4], vec![0i64; 4]);
+    let (values, indices) = (ViewMut::of(&mut best, &[2, 2]).unwrap(), ViewMut::of(&mut columns, &[2, 2]).unwrap());
+    assert_eq!(hipops::topk_workspace_bytes(Some(&values), &indices, &input, None, None, 2, hipops::HIPOPS_SORTED).unwrap(), 0);
+    hipops::topk(Some(&values), &indices, &input, None, None, 2, hipops::HIPOPS_SORTED, Workspace::NONE, STREAM).unwrap();
+    assert_eq!((best[0], &columns[..]), (x[3], &[3, 2, 3, 2][..]));
     let mut z = x.clone();
     let place = ViewMut::of(&mut z, &[2, 4]).unwrap();
     hipops::softmax(&place, place.as_view(), 0, STREAM).unwrap();

@@ -1,0 +1,185 @@
+// k above kManyK: a block has a row, and reads it several times. The digits of the key of rank k are found one after
+// another, by counts of each digit. Then the elements are stored in the order of columns. If they must be in order, later
+// launches sort runs of them, and merge the runs: an element's rank is the sum of its ranks in all runs.
+#pragma once
+
+#include "device/core/radix.h"
+#include "device/select/keys.h"
+#include "device/select/threshold.h"
+
+namespace hipops {
+namespace {
+
+constexpr int kDigitBits = 11, kDigits = 1 << kDigitBits;
+constexpr uint32_t kNoColumn = UINT32_MAX;  // of an entry without an element
+
+struct Digit {
+  uint32_t digit, above;  // `above` keys have a greater digit
+};
+
+// The digit of the key of rank k, counted from the greatest digit.
+HIPOPS_FN Digit find_digit(Shared<uint32_t> counts, uint32_t k) {
+  constexpr int kOfEach = kDigits / kSelectBlock;
+  HIPOPS_SHARED(Digit, found, 1);
+  const uint32_t first = kDigits - 1 - thread_index() * kOfEach;
+  uint32_t own = 0;
+#pragma unroll
+  for (int n = 0; n < kOfEach; ++n) own += counts[first - uint32_t(n)];
+  uint32_t before = block_scan<kSelectBlock>(own).before;
+  if (before < k && k <= before + own) {
+    uint32_t digit = first;
+    for (; before + counts[digit] < k; --digit) before += counts[digit];
+    found[0] = {digit, before};
+  }
+  barrier();
+  return found[0];
+}
+
+// The key of rank k, which is one of the window's elements.
+template <class T>
+HIPOPS_FN Threshold find_threshold_by_digits(const KeyRule& rule, const Window<T>& w, uint32_t k) {
+  HIPOPS_SHARED(uint32_t, counts, kDigits);
+  uint32_t prefix = 0, above = 0;
+#pragma unroll 1
+  for (int bits = 8 * int(sizeof(T)); bits > 0;) {  // bits of the key that are not known
+    const int shift = bits > kDigitBits ? bits - kDigitBits : 0;
+    for (uint32_t d = thread_index(); d < kDigits; d += kSelectBlock) counts[d] = 0;
+    barrier();
+#pragma unroll 1
+    for (int64_t tile = w.first; tile < w.end; tile += kTile) {
+      uint32_t key[kTileDepth];
+      load_keys<kSelectBlock>(rule, w, tile, thread_index(), key);
+#pragma unroll
+      for (int n = 0; n < kTileDepth; ++n) {
+        const bool is_counted = key[n] != 0 && uint64_t(key[n]) >> bits == prefix;
+        if (is_counted) counts.fetch_add(key[n] >> shift & ((1u << (bits - shift)) - 1), 1u);
+      }
+    }
+    barrier();
+    const Digit found = find_digit(counts, k - above);
+    prefix = prefix << (bits - shift) | found.digit;
+    above += found.above;
+    bits = shift;
+    barrier();
+  }
+  return {prefix, above};  // `above` keys are greater
+}
+
+template <class T>
+HIPOPS_FN void select_many(const TopkArgs& args) {
+  constexpr int kLength = Window<T>::kLength, kGroups = kTileDepth / kLength;
+  const auto scan = [](uint64_t v) {
+    barrier();
+    return block_scan<kSelectBlock>(v);
+  };
+  for (int64_t row = block_index(); row < reload_arguments(args).units; row += reload_arguments(args).step) {
+    const TopkArgs& a = reload_arguments(args);
+    const RowResults results{a, locate(a.rows, row)};
+    const Window<T> w = window_of<T>(a, results.at, 0, a.columns);
+    const uint32_t k = uint32_t(a.k) < w.count() ? uint32_t(a.k) : w.count();
+    const Threshold t = k == 0 ? Threshold{0, 0} : find_threshold_by_digits(KeyRule(a), w, k);
+    const TopkArgs& b = reload_arguments(args);
+    const auto store = [&](int64_t i, uint32_t key, uint32_t column) {
+      if (b.entries != nullptr) b.entries[row * b.k + i] = {~key, column};
+      else if (column == kNoColumn) results.store_none(i);
+      else results.store_element(i, key, column);
+    };
+    uint32_t stored = 0, ties = k - t.count;  // ties that are still to be selected
+#pragma unroll 1
+    for (int64_t tile = w.first; tile < w.end && stored < k; tile += kTile) {
+      uint32_t key[kTileDepth], marks = 0, equal = 0;
+      load_keys<kSelectBlock>(KeyRule(b), w, tile, thread_index(), key);
+#pragma unroll
+      for (int n = 0; n < kTileDepth; ++n) {
+        marks |= uint32_t(key[n] > t.key) << n;
+        equal |= uint32_t(key[n] == t.key) << n;
+      }
+      const MarkedPlaces<kGroups, kLength> of_ties(equal, scan);
+#pragma unroll
+      for (int n = 0; n < kTileDepth; ++n)
+        if ((equal >> n & 1) != 0 && of_ties.place(equal, n / kLength, n % kLength) < ties) marks |= 1u << n;
+      const uint32_t equal_keys = uniform(of_ties.all());
+      ties -= equal_keys < ties ? equal_keys : ties;
+      const MarkedPlaces<kGroups, kLength> places(marks, scan);
+#pragma unroll
+      for (int n = 0; n < kTileDepth; ++n) {
+        if ((marks >> n & 1) == 0) continue;
+        const uint32_t place = (uint32_t(n / kLength) * kSelectBlock + thread_index()) * kLength + uint32_t(n % kLength);
+        store(stored + places.place(marks, n / kLength, n % kLength), key[n], uint32_t(tile) + place);
+      }
+      stored += uniform(places.all());
+    }
+    // The key of an absent element is the least, and its entry is behind all others.
+    for (uint32_t i = k + thread_index(); i < uint32_t(b.k); i += kSelectBlock) store(i, 1, kNoColumn);
+    barrier();
+  }
+}
+
+// A run of a row's entries: `entries` entries from `first` on.
+struct EntryRun {
+  SortEntry* first;
+  uint32_t entries;
+  HIPOPS_METHOD EntryRun(const TopkArgs& a, int64_t row, int64_t run) : first(a.entries + row * a.k + run * kSortRun) {
+    const int64_t rest = a.k - run * kSortRun;
+    entries = rest < kSortRun ? uint32_t(rest) : uint32_t(kSortRun);
+  }
+};
+
+HIPOPS_FN void sort_runs(const TopkArgs& args) {
+  using Shape = RadixShape<kSelectBlock, kSortRun / kSelectBlock, 8>;
+  HIPOPS_SHARED(SortEntry, room, kSortRun);
+  HIPOPS_SHARED(uint16_t, tally, Shape::kTally);
+  HIPOPS_SHARED(uint16_t, start_of, Shape::kDigits);
+  for (int64_t unit = block_index(); unit < reload_arguments(args).units; unit += reload_arguments(args).step) {
+    const TopkArgs& a = reload_arguments(args);
+    const int64_t row = divide(unit, a.runs, a.runs_divisor);
+    const EntryRun run(a, row, unit - row * a.runs);
+    Batch<Shape> batch;
+    batch.begin(run.entries);
+#pragma unroll
+    for (int n = 0; n < Shape::kDepth; ++n) {
+      const bool is_there = batch.in_use(n) && batch.place(n) < run.entries;
+      const SortEntry e = run.first[is_there ? batch.place(n) : 0];
+      batch.entry[n] = {is_there ? e.key : Batch<Shape>::kNoKey, e.value};
+    }
+#pragma unroll 1
+    for (int shift = 0; shift < 32; shift += Shape::kBits) {
+      if (shift != 0) batch.load(room, run.entries);
+      sort_batch(&batch, shift, Shape::kBits, tally, start_of, room);
+    }
+    for (uint32_t i = thread_index(); i < run.entries; i += kSelectBlock) run.first[i] = room[i];
+    barrier();
+  }
+}
+
+// The number of a sorted run's entries with a key below `key`. `or_equal`: or with that key.
+HIPOPS_FN uint32_t entries_before(const EntryRun& run, uint32_t key, bool or_equal) {
+  uint32_t before = 0;
+#pragma unroll 1
+  for (uint32_t half = kSortRun; half != 0; half /= 2) {
+    const uint32_t next = before + half;
+    if (next > run.entries) continue;
+    const uint32_t other = run.first[next - 1].key;
+    if (other < key || (or_equal && other == key)) before = next;
+  }
+  return before;
+}
+
+HIPOPS_FN void merge_runs(const TopkArgs& args) {
+  for (int64_t unit = int64_t(block_index()) * kSelectBlock + thread_index(); unit < reload_arguments(args).units;
+       unit += reload_arguments(args).step) {
+    const TopkArgs& a = reload_arguments(args);
+    const int64_t row = divide(unit, int64_t(a.k), a.k_divisor), i = unit - row * a.k, own_run = i / kSortRun;
+    const SortEntry own = a.entries[unit];
+    int64_t rank = i % kSortRun;
+#pragma unroll 1
+    for (int64_t run = 0; run < a.runs; ++run)
+      if (run != own_run) rank += entries_before(EntryRun(a, row, run), own.key, run < own_run);
+    const RowResults results{a, locate(a.rows, row)};
+    if (own.value == kNoColumn) results.store_none(rank);
+    else results.store_element(rank, ~own.key, own.value);
+  }
+}
+
+}  // namespace
+}  // namespace hipops

@@ -1,0 +1,42 @@
+// The contract between the kernels of selections and their launchers.
+#pragma once
+
+#include "device/core/radix_contract.h"
+#include "device/core/strided_contract.h"
+
+namespace hipops {
+
+constexpr int kSelectBlock = 256;
+constexpr int kTileDepth = 16;                        // elements of a work-item in a tile
+constexpr int kTile = kSelectBlock * kTileDepth;      // elements of a row that a block loads together
+constexpr int kMostGroup = kSelectBlock * 8;          // elements of a tile that a block's work-items load by one access
+constexpr int kMostWaveColumns = 1024, kMostWaveK = 128;  // of a row that one wave has
+constexpr int kFewK = 256, kManyK = 2048;             // of rows that a block selects in shared memory
+constexpr int kSortRun = 2048;                        // elements that a block sorts by itself
+
+// A walk over rows has these operands.
+enum SelectOperand { kSelectValues, kSelectIndices, kSelectX, kSelectLengths, kSelectBegin, kSelectOperands };
+
+struct TopkArgs {
+  Walk<kSelectOperands> rows;
+  const void* x;
+  const void *lengths, *row_begin;  // null: rows have all columns; windows begin at column 0
+  void *values, *indices;           // values may be null
+  // Keys and columns of candidates, `parts` times k of each row, which `merge` loads. Null: rows have no parts.
+  uint32_t *keys, *places;
+  SortEntry* entries;  // of k above kManyK, to be sorted: k of each row
+  int64_t units, step;  // of the blocks' loops (`wave`: of the waves')
+  int64_t parts, part_columns;
+  WideDivisor parts_divisor;
+  int64_t columns, x_step, values_step, indices_step;
+  WideDivisor k_divisor, runs_divisor;
+  int64_t runs;  // of a row's entries
+  int32_t k, depth;  // `wave`: elements of a lane
+  // How bits become keys (keys.h): of 16-bit types in the upper half of a word.
+  uint32_t infinity, flip, nan_key, pad_value;
+  int32_t value_bytes, index_bytes;
+  int32_t lengths_are_64, begin_is_64;
+  int32_t is_sorted, in_window;
+};
+
+}  // namespace hipops
