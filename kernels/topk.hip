@@ -31,7 +31,7 @@ template <int Bits, int K> HIPOPS_FN void run_sort_runs(const TopkArgs& a) { sor
 template <int Bits, int K> HIPOPS_FN void run_merge_runs(const TopkArgs& a) { merge_runs(a); }
 
 // The blocks that a multiprocessor holds together: the compiler limits registers accordingly.
-template <int K> [[maybe_unused]] constexpr int kResident = K == kMostWaveK ? 1 : K == kFewK ? 3 : 2;
+template <int K> [[maybe_unused]] constexpr int kResident = K == kFewK ? 3 : 2;
 
 }  // namespace
 

@@ -50,6 +50,25 @@ struct LargestInteger {
   template <class T> static HIPOPS_METHOD T identity() { return 0; }
 };
 
+// Two counts, which are summed together.
+struct WordPair {
+  uint32_t first, second;
+  friend HIPOPS_METHOD WordPair operator+(const WordPair& a, const WordPair& b) {
+    return {a.first + b.first, a.second + b.second};
+  }
+};
+
+// The least and the greatest of unsigned words.
+struct WordRange {
+  uint32_t least, most;
+};
+struct WidestRange {
+  HIPOPS_METHOD WordRange operator()(const WordRange& a, const WordRange& b) const {
+    return {a.least < b.least ? a.least : b.least, a.most > b.most ? a.most : b.most};
+  }
+  template <class T> static HIPOPS_METHOD T identity() { return {UINT32_MAX, 0}; }
+};
+
 // Reductions over a whole wave by special instructions, if kExists. of() reduces the values of all lanes. of_eight()
 // reduces the values of lanes 0 to 7; lanes n, n + 8, n + 16, .. must hold the same value. kInF64: the instruction is
 // for f64, so each call converts a float to f64, and the result back.
@@ -104,6 +123,25 @@ struct WholeWave<int32_t, LargestInteger> {
   static constexpr bool kExists = true, kInF64 = false;
   static HIPOPS_METHOD int32_t of(int32_t v) { return __reduce_max_sync(0xffffffffu, v); }
   static HIPOPS_METHOD int32_t of_eight(int32_t v) { return of(v); }
+};
+template <>
+struct WholeWave<WordPair, Sum> {
+  static constexpr bool kExists = true, kInF64 = false;
+  static HIPOPS_METHOD WordPair of(WordPair v) {
+    return {__reduce_add_sync(0xffffffffu, v.first), __reduce_add_sync(0xffffffffu, v.second)};
+  }
+  static HIPOPS_METHOD WordPair of_eight(WordPair v) {  // four lanes hold each value
+    const WordPair sum = of(v);
+    return {sum.first / 4, sum.second / 4};
+  }
+};
+template <>
+struct WholeWave<WordRange, WidestRange> {
+  static constexpr bool kExists = true, kInF64 = false;
+  static HIPOPS_METHOD WordRange of(WordRange v) {
+    return {__reduce_min_sync(0xffffffffu, v.least), __reduce_max_sync(0xffffffffu, v.most)};
+  }
+  static HIPOPS_METHOD WordRange of_eight(WordRange v) { return of(v); }
 };
 #endif
 

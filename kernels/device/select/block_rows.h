@@ -18,23 +18,24 @@ class Selection {
  public:
   static constexpr int kRoom = MostK + kMostGroup;
 
-  explicit HIPOPS_METHOD Selection(uint32_t k) : room_(shared_member<Selection, SortEntry, kRoom>()), over_(kSelectBlock), k_(k) {}
+  explicit HIPOPS_METHOD Selection(const TopkArgs& args)
+      : room_(shared_member<Selection, SortEntry, kRoom>()), over_(kSelectBlock), args_(args) {}
 
   // Selects among the window's elements. column_of(tile, place): the column of an element of a tile. Afterwards the list
   // has k elements, or all if they are fewer. Without is_exact it may have up to kFewK.
   template <class Rule, class T, class Column>
-  HIPOPS_METHOD void select(const Rule& rule, const Window<T>& w, bool is_exact, Column column_of) {
+  HIPOPS_METHOD void select(const Window<T>& w, bool is_exact, Column column_of) {
     fill_ = 0, above_ = 0;
     int done = 0;  // groups of the tile
     for (int64_t tile = w.first;;) {
       if (tile < w.end) {
-        done = add_groups(rule, w, tile, done, column_of);
+        done = add_groups<Rule>(w, tile, done, column_of);
         if (done == kTileDepth / Window<T>::kLength) {
           tile += kTile;
           done = 0;
           continue;
         }
-      } else if (fill_ <= k_ || (!is_exact && fill_ <= kFewK)) {
+      } else if (fill_ <= k() || (!is_exact && fill_ <= kFewK)) {
         break;
       }
       reduce();
@@ -44,7 +45,8 @@ class Selection {
 
   // Stores the k best elements for a later launch, in the order of columns. Keys of 0 are behind them.
   HIPOPS_METHOD void store_candidates(uint32_t* keys, uint32_t* columns) {
-    for (uint32_t i = thread_index(); i < k_; i += kSelectBlock) {
+    const uint32_t k = this->k();
+    for (uint32_t i = hide_origin(thread_index()); i < k; i += kSelectBlock) {
       const SortEntry e = i < fill_ ? SortEntry(room_[i]) : SortEntry{0, 0};
       keys[i] = e.key;
       columns[i] = e.value;
@@ -54,76 +56,63 @@ class Selection {
 
   // Stores the row's results. `is_sorted`: in order.
   HIPOPS_METHOD void store(const RowResults& results, bool is_sorted) {
-    if (!is_sorted) {
-      for (uint32_t i = thread_index(); i < fill_; i += kSelectBlock) store_entry(results, i, room_[i]);
-    } else if (fill_ <= kFewK) {
-      store_by_rank(results);
-    } else if constexpr (MostK > kFewK) {
-      sort_entries();
-      for (uint32_t i = thread_index(); i < fill_; i += kSelectBlock) {
-        const SortEntry sorted = room_[i];
-        store_entry(results, i, {~sorted.key, sorted.value});
+    bool is_ranked = is_sorted;
+    if constexpr (MostK > kFewK) {
+      if (is_sorted && fill_ > kFewK) {
+        sort_entries();
+        is_ranked = false;
       }
     }
-    const uint32_t present = fill_ < k_ ? fill_ : k_;
-    for (uint32_t i = present + thread_index(); i < k_; i += kSelectBlock) results.store_none(i);
+    const uint32_t k = this->k(), most = fill_ > k ? fill_ : k;
+#pragma unroll 1
+    for (uint32_t i = hide_origin(thread_index()); i < most; i += kSelectBlock) {
+      const bool is_element = i < fill_;
+      const SortEntry entry = room_[is_element ? i : 0];
+      const uint32_t rank = rank_of(room_, 0, fill_, i, entry.key, is_ranked && is_element);
+      const bool is_inverted = is_sorted && !is_ranked;
+      if (rank < k) results.store(rank, is_element, is_inverted ? ~entry.key : entry.key, entry.value);
+    }
     barrier();
   }
 
  private:
+  HIPOPS_METHOD uint32_t k() const { return uint32_t(reload_arguments(args_).k); }
+
   static constexpr int kMostOfEach = (kRoom + kSelectBlock - 1) / kSelectBlock | 1;
-  static_assert(kFewK <= kSelectBlock, "a work-item finds the rank of one entry");
 
   // Keeps the k best elements, in the order of columns.
   HIPOPS_METHOD void reduce() {
     barrier();
     // An odd number of entries for each work-item: shared memory then serves all lanes together.
     const uint32_t of_each = (fill_ + kSelectBlock - 1) / kSelectBlock | 1, first = thread_index() * of_each;
-    SortEntry own[kMostOfEach];
-    uint32_t key[kMostOfEach];
+    uint32_t key[kMostOfEach], column[kMostOfEach];
 #pragma unroll
     for (int n = 0; n < kMostOfEach; ++n) {
-      own[n] = {0, 0};
-      if (uint32_t(n) < of_each && first + uint32_t(n) < fill_) own[n] = room_[first + uint32_t(n)];
-      key[n] = own[n].key;
+      const bool is_own = uint32_t(n) < of_each && first + uint32_t(n) < fill_;
+      const SortEntry entry = room_[is_own ? first + uint32_t(n) : 0];
+      key[n] = is_own ? entry.key : 0;
+      column[n] = entry.value;
     }
-    Threshold t = find_threshold(over_, key, fill_, k_, 0);
+    const uint32_t k = this->k();
+    Threshold t = find_threshold(over_, key, fill_, k, 0);
     uint32_t counts = 0;  // elements above the threshold; in the upper half, equal elements
 #pragma unroll
     for (int n = 0; n < kMostOfEach; ++n) counts += key[n] > t.key ? 1u : key[n] == t.key && key[n] != 0 ? 1u << 16 : 0;
     barrier();
     recompute_derived(t.key);
     const Scanned<uint32_t> s = block_scan<kSelectBlock>(counts);  // every work-item has loaded its entries
-    const uint32_t ties = k_ - (s.total & 0xffff);
+    const uint32_t ties = k - (s.total & 0xffff);
     uint32_t above = s.before & 0xffff, equal = s.before >> 16;
 #pragma unroll
     for (int n = 0; n < kMostOfEach; ++n) {
       const bool is_equal = key[n] == t.key && key[n] != 0;
-      if (key[n] > t.key || (is_equal && equal < ties)) room_[above + (equal < ties ? equal : ties)] = own[n];
+      if (key[n] > t.key || (is_equal && equal < ties)) room_[above + (equal < ties ? equal : ties)] = {key[n], column[n]};
       above += key[n] > t.key;
       equal += is_equal;
     }
-    fill_ = k_;
+    fill_ = k;
     above_ = t.key;
     barrier();
-  }
-
-  static HIPOPS_METHOD void store_entry(const RowResults& results, uint32_t i, const SortEntry& e) {
-    results.store_element(i, e.key, e.value);
-  }
-
-  // A work-item counts the entries that come before its entry.
-  HIPOPS_METHOD void store_by_rank(const RowResults& results) {
-    const uint32_t i = thread_index();
-    if (i >= fill_) return;
-    const SortEntry own = room_[i];
-    uint32_t rank = 0;
-#pragma unroll 4
-    for (uint32_t j = 0; j < fill_; ++j) {
-      const uint32_t other = SortEntry(room_[j]).key;
-      rank += other > own.key || (other == own.key && j < i);
-    }
-    if (rank < k_) store_entry(results, rank, own);
   }
 
   // Sorts up to kManyK entries, by inverted keys, so that the order is ascending.
@@ -140,7 +129,7 @@ class Selection {
       key[n] = batch.in_use(n) && batch.place(n) < fill_ ? batch.entry[n].key : 0;
       batch.entry[n].key = ~key[n];
     }
-    const KeyRange range = range_of(over_, key);
+    const WordRange range = range_of(over_, key);
     const int bits = bits_in(range.least ^ range.most);
 #pragma unroll 1
     for (int shift = 0; shift == 0 || shift < bits; shift += Shape::kBits) {
@@ -151,16 +140,17 @@ class Selection {
 
   // Appends the tile's elements above the bound, from group `done` on. Returns the groups that had room.
   template <class Rule, class T, class Column>
-  HIPOPS_METHOD int add_groups(const Rule& rule, const Window<T>& w, int64_t tile, int done, Column column_of) {
+  HIPOPS_METHOD int add_groups(const Window<T>& w, int64_t tile, int done, Column column_of) {
     constexpr int kLength = Window<T>::kLength, kGroups = kTileDepth / kLength;
     static_assert(kSelectBlock * kLength <= kMostGroup, "a group has room after a reduction");
     const uint32_t thread = hide_origin(thread_index());
     uint32_t key[kTileDepth];
-    load_keys<kSelectBlock>(rule, w, tile, thread, key);
+    load_keys<kSelectBlock>(Rule(reload_arguments(args_)), w, tile, thread, key);
     if (fill_ == 0 && above_ == 0) raise_bound<Rule>(w, tile, key);
     uint32_t marks = 0;
 #pragma unroll
-    for (int n = 0; n < kTileDepth; ++n) marks |= uint32_t(n / kLength >= done && key[n] > above_) << n;
+    for (int n = 0; n < kTileDepth; ++n) marks |= uint32_t(key[n] > above_) << n;
+    marks &= ~0u << done * kLength;
     recompute_derived(marks);
     barrier();  // the last scan's sums have been read
     const MarkedPlaces<kGroups, kLength> places(marks, [](uint64_t v) { return block_scan<kSelectBlock>(v); });
@@ -189,7 +179,8 @@ class Selection {
     const uint32_t low = w.begin > tile ? uint32_t(w.begin - tile) : 0;
     const uint32_t high = w.end - tile < kTile ? uint32_t(w.end - tile) : uint32_t(kTile);
     uint32_t present = (high + kLength - 1) / kLength - low / kLength;  // groups with elements
-    if (present < k_) return;
+    const uint32_t k = this->k();
+    if (present < k) return;
     uint32_t greatest[kGroups], not_absent = 0;
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
@@ -200,16 +191,17 @@ class Selection {
       not_absent += greatest[g] != 0;
     }
     if constexpr (Rule::kHasAbsent) {
-      present = uniform(over_(not_absent, Sum()));
-      if (present < k_) return;
+      present = uniform(over_(WordPair{not_absent, 0}, Sum())).first;
+      if (present < k) return;
     }
-    const uint32_t bound = find_threshold(over_, greatest, present, k_, k_ / 4 + 4).key;
+    const uint32_t bound = find_threshold(over_, greatest, present, k, k / 4 + 4).key;
     above_ = bound == 0 ? 0 : bound - 1;
   }
 
   Shared<SortEntry> room_;
-  Reduce<KeyRange, kSelectBlock> over_;
-  uint32_t k_, fill_, above_;
+  Reduce<WordRange, kSelectBlock> over_;
+  const TopkArgs& args_;
+  uint32_t fill_, above_;
 };
 
 // The elements of the row's first vector that are before the row.
@@ -220,18 +212,18 @@ HIPOPS_FN int32_t elements_before_vector(const TopkArgs& a, const Offsets<kSelec
 
 template <int MostK, class T>
 HIPOPS_FN void select_rows(const TopkArgs& args) {
-  Selection<MostK> selection(uint32_t(args.k));
+  Selection<MostK> selection(args);
   for (int64_t unit = block_index(); unit < reload_arguments(args).units; unit += reload_arguments(args).step) {
     const TopkArgs& a = reload_arguments(args);
     const bool is_part = a.keys != nullptr;
     const int64_t row = is_part ? divide(unit, a.parts, a.parts_divisor) : unit;
-    const Offsets<kSelectOperands> at = locate(a.rows, row);
+    const Offsets<kSelectOperands> at = locate_row(a, row);
     // A part begins with a whole vector.
     const int64_t from = is_part ? (unit - row * a.parts) * a.part_columns - elements_before_vector<T>(a, at) : 0;
     const Window<T> w = window_of<T>(a, at, from, is_part ? from + a.part_columns : a.columns);
-    selection.select(KeyRule(a), w, is_part || !a.is_sorted, [](int64_t tile, uint32_t place) { return uint32_t(tile) + place; });
+    selection.template select<KeyRule>(w, is_part || !a.is_sorted, [](int64_t tile, uint32_t place) { return uint32_t(tile) + place; });
     const TopkArgs& b = reload_arguments(args);
-    if (b.keys == nullptr) selection.store(RowResults{b, locate(b.rows, row)}, b.is_sorted);
+    if (b.keys == nullptr) selection.store(RowResults(b, unit), b.is_sorted);
     else selection.store_candidates(b.keys + unit * b.k, b.places + unit * b.k);
   }
 }
@@ -239,15 +231,15 @@ HIPOPS_FN void select_rows(const TopkArgs& args) {
 // The candidates of a row's parts, which the launch before stored.
 template <int MostK>
 HIPOPS_FN void merge_rows(const TopkArgs& args) {
-  Selection<MostK> selection(uint32_t(args.k));
+  Selection<MostK> selection(args);
   for (int64_t row = block_index(); row < reload_arguments(args).units; row += reload_arguments(args).step) {
     const TopkArgs& a = reload_arguments(args);
     const int64_t candidates = a.parts * a.k;
     const uint32_t* const places = a.places + row * candidates;
     const Window<uint32_t> w(a.keys + row * candidates, 1, 0, candidates);
-    selection.select(StoredKeys(a), w, !a.is_sorted, [=](int64_t tile, uint32_t place) { return places[tile + place]; });
+    selection.template select<StoredKeys>(w, !a.is_sorted, [=](int64_t tile, uint32_t place) { return places[tile + place]; });
     const TopkArgs& b = reload_arguments(args);
-    selection.store(RowResults{b, locate(b.rows, row)}, b.is_sorted);
+    selection.store(RowResults(b, row), b.is_sorted);
   }
 }
 

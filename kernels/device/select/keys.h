@@ -68,6 +68,21 @@ struct Window {
   HIPOPS_METHOD uint32_t count() const { return end - begin < UINT32_MAX ? uint32_t(end - begin) : UINT32_MAX; }
 };
 
+// The offsets of a row. Few instructions: a row's other work hides their time.
+HIPOPS_FN Offsets<kSelectOperands> locate_row(const TopkArgs& a, int64_t row) {
+  const Walk<kSelectOperands>& w = a.rows;
+  Offsets<kSelectOperands> at{};
+#pragma unroll 1
+  for (int d = 0; d + 1 < w.rank; ++d) {
+    const int64_t next = w.fits_int32 ? int64_t(quotient(uint32_t(row), w.dim[d])) : quotient(row, w.dim[d]);
+    add_steps(w, d, row - next * w.dim[d].size, &at);
+    row = next;
+  }
+#pragma unroll
+  for (int k = 0; k < kSelectOperands; ++k) at.of[k] += row * w.outermost[k];
+  return at;
+}
+
 // A number of each row, of 32 or 64 bits, between 0 and `most`.
 HIPOPS_FN int64_t number_of_row(const void* numbers, int64_t at, bool are_64, int64_t most) {
   const int64_t n = are_64 ? static_cast<const int64_t*>(numbers)[at] : static_cast<const int32_t*>(numbers)[at];
@@ -94,55 +109,64 @@ HIPOPS_FN Window<T> window_of(const TopkArgs& a, const Offsets<kSelectOperands>&
 // key[g * kLength + e] is element e of its vector g.
 template <int Lanes, class Rule, class T, int Depth>
 HIPOPS_FN void load_keys(const Rule& rule, const Window<T>& w, int64_t tile, uint32_t lane, uint32_t (&key)[Depth]) {
-  constexpr int kLength = Window<T>::kLength, kGroups = Depth / kLength;
+  constexpr int kLength = Window<T>::kLength, kGroups = Depth / kLength, kTogether = kGroups < 4 ? kGroups : 4;
   const T* const from = w.row + tile * w.step;
   // Elements of the tile from `low` to `high` - 1 are in the window.
   const int32_t low = w.begin > tile ? int32_t(w.begin - tile) : 0;
   const int32_t high = w.end - tile < Lanes * Depth ? int32_t(w.end - tile) : Lanes * Depth;
   const int32_t whole = (low + kLength - 1) / kLength * kLength;  // the first vector that is inside
   const bool has_vectors = w.step == 1 && whole + kLength <= high;
-  Packed<T, kLength> v[kGroups];
-  if (has_vectors) {
-#pragma unroll
-    for (int g = 0; g < kGroups; ++g) {
-      const int32_t place = (g * Lanes + int32_t(lane)) * kLength;
-      v[g] = load_packed_once<kLength>(from + (place >= low && place + kLength <= high ? place : whole));
-    }
-    issue_before_use(v);
-  }
+  Packed<T, kLength> v[kTogether];
 #pragma unroll
   for (int g = 0; g < kGroups; ++g) {
+    if (g % kTogether == 0 && has_vectors) {
+#pragma unroll
+      for (int n = 0; n < kTogether; ++n) {
+        const int32_t place = ((g + n) * Lanes + int32_t(lane)) * kLength;
+        v[n] = load_packed_once<kLength>(from + (place >= low && place + kLength <= high ? place : whole));
+      }
+      issue_before_use(v);
+    }
     const int32_t place = (g * Lanes + int32_t(lane)) * kLength;
     const bool is_inside = has_vectors && place >= low && place + kLength <= high;
     const bool is_edge = !is_inside && place < high && place + kLength > low;
-#pragma unroll
-    for (int e = 0; e < kLength; ++e) key[g * kLength + e] = is_inside ? rule.key_of(v[g][e]) : 0;
-    if (ballot(is_edge) == 0) continue;
     T element[kLength];
 #pragma unroll
-    for (int e = 0; e < kLength; ++e) {
-      const int32_t at = place + e < low ? low : place + e < high ? place + e : high - 1;
-      element[e] = from[at * w.step];
+    for (int e = 0; e < kLength; ++e) element[e] = v[g % kTogether][e];
+    if (ballot(is_edge) != 0) {
+      T single[kLength];
+#pragma unroll
+      for (int e = 0; e < kLength; ++e) {
+        const int32_t at = place + e < low ? low : place + e < high ? place + e : high - 1;
+        single[e] = from[at * w.step];
+      }
+#pragma unroll
+      for (int e = 0; e < kLength; ++e)
+        if (is_edge) element[e] = single[e];
     }
 #pragma unroll
-    for (int e = 0; e < kLength; ++e)
-      if (is_edge && place + e >= low && place + e < high) key[g * kLength + e] = rule.key_of(element[e]);
+    for (int e = 0; e < kLength; ++e) {
+      const bool is_present = uint32_t(place + e - low) < uint32_t(high - low);
+      key[g * kLength + e] = is_present ? rule.key_of(element[e]) : 0;
+    }
   }
 }
 
-// Stores result i of a row: an element, or none.
+// The results of a row.
 struct RowResults {
-  const TopkArgs& a;
+  const TopkArgs& args;
   Offsets<kSelectOperands> at;
+  HIPOPS_METHOD RowResults(const TopkArgs& a, int64_t row) : args(a), at(locate_row(a, row)) {}
 
-  HIPOPS_METHOD void store_none(int64_t i) const { store(i, -1, a.pad_value); }
-  HIPOPS_METHOD void store_element(int64_t i, uint32_t key, uint32_t column) const {
-    const int64_t from = a.in_window ? window_begin(a, at) : 0;
-    store(i, int64_t(column) - from, a.values == nullptr ? 0 : value_of(a, at.of[kSelectX], key, column));
-  }
-
- private:
-  HIPOPS_METHOD void store(int64_t i, int64_t index, uint32_t value) const {
+  // Stores result i: an element, or none.
+  HIPOPS_METHOD void store(int64_t i, bool is_element, uint32_t key, uint32_t column) const {
+    const TopkArgs& a = reload_arguments(args);
+    int64_t index = -1;
+    uint32_t value = a.pad_value;
+    if (is_element) {
+      index = int64_t(column) - (a.in_window ? window_begin(a, at) : 0);
+      if (a.values != nullptr) value = value_of(a, at.of[kSelectX], key, column);
+    }
     const int64_t index_at = at.of[kSelectIndices] + i * a.indices_step;
     if (a.index_bytes == 8) static_cast<int64_t*>(a.indices)[index_at] = index;
     else static_cast<uint32_t*>(a.indices)[index_at] = uint32_t(index);
@@ -152,6 +176,23 @@ struct RowResults {
     else static_cast<uint16_t*>(a.values)[value_at] = uint16_t(value);
   }
 };
+
+// The place of entry i in order, if `is_sorted`: the number of entries that come before it. Otherwise i. Entries of a list
+// are at `room` from `own` on, in the order of columns.
+HIPOPS_FN uint32_t rank_of(Shared<SortEntry> room, uint32_t own, uint32_t count, uint32_t i, uint32_t key, bool is_sorted) {
+  constexpr uint32_t kTogether = 4;  // loads in flight
+  if (!is_sorted) return i;
+  uint32_t rank = 0;
+#pragma unroll 1
+  for (uint32_t first = 0; first < count; first += kTogether) {
+#pragma unroll
+    for (uint32_t j = first; j < first + kTogether; ++j) {
+      const uint32_t other = SortEntry(room[own + (j < count ? j : first)]).key;
+      rank += j < count && (other > key || (other == key && j < i));
+    }
+  }
+  return rank;
+}
 
 }  // namespace
 }  // namespace hipops

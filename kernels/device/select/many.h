@@ -74,15 +74,14 @@ HIPOPS_FN void select_many(const TopkArgs& args) {
   };
   for (int64_t row = block_index(); row < reload_arguments(args).units; row += reload_arguments(args).step) {
     const TopkArgs& a = reload_arguments(args);
-    const RowResults results{a, locate(a.rows, row)};
-    const Window<T> w = window_of<T>(a, results.at, 0, a.columns);
+    const Window<T> w = window_of<T>(a, locate_row(a, row), 0, a.columns);
     const uint32_t k = uint32_t(a.k) < w.count() ? uint32_t(a.k) : w.count();
     const Threshold t = k == 0 ? Threshold{0, 0} : find_threshold_by_digits(KeyRule(a), w, k);
     const TopkArgs& b = reload_arguments(args);
+    const RowResults results(b, row);
     const auto store = [&](int64_t i, uint32_t key, uint32_t column) {
       if (b.entries != nullptr) b.entries[row * b.k + i] = {~key, column};
-      else if (column == kNoColumn) results.store_none(i);
-      else results.store_element(i, key, column);
+      else results.store(i, column != kNoColumn, key, column);
     };
     uint32_t stored = 0, ties = k - t.count;  // ties that are still to be selected
 #pragma unroll 1
@@ -101,11 +100,12 @@ HIPOPS_FN void select_many(const TopkArgs& args) {
       const uint32_t equal_keys = uniform(of_ties.all());
       ties -= equal_keys < ties ? equal_keys : ties;
       const MarkedPlaces<kGroups, kLength> places(marks, scan);
-#pragma unroll
-      for (int n = 0; n < kTileDepth; ++n) {
-        if ((marks >> n & 1) == 0) continue;
+#pragma unroll 1
+      for (uint32_t rest = marks; rest != 0; rest &= rest - 1) {  // the key is computed again: no register has a number
+        const int n = bits_in(rest & (0 - rest)) - 1;
         const uint32_t place = (uint32_t(n / kLength) * kSelectBlock + thread_index()) * kLength + uint32_t(n % kLength);
-        store(stored + places.place(marks, n / kLength, n % kLength), key[n], uint32_t(tile) + place);
+        const uint32_t selected = KeyRule(b).key_of(w.row[(tile + place) * w.step]);
+        store(stored + places.place_of(marks, n), selected, uint32_t(tile) + place);
       }
       stored += uniform(places.all());
     }
@@ -175,9 +175,7 @@ HIPOPS_FN void merge_runs(const TopkArgs& args) {
 #pragma unroll 1
     for (int64_t run = 0; run < a.runs; ++run)
       if (run != own_run) rank += entries_before(EntryRun(a, row, run), own.key, run < own_run);
-    const RowResults results{a, locate(a.rows, row)};
-    if (own.value == kNoColumn) results.store_none(rank);
-    else results.store_element(rank, ~own.key, own.value);
+    RowResults(a, row).store(rank, own.value != kNoColumn, ~own.key, own.value);
   }
 }
 

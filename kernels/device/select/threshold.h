@@ -1,5 +1,5 @@
-// The key of rank k, by bisection: each step counts the keys above a bound. No step depends on how keys are distributed,
-// and equal keys cost nothing more.
+// The key of rank k, two bits at a time: each step counts the keys that reach each of three bounds. No step depends on
+// how keys are distributed, and equal keys cost nothing more.
 #pragma once
 
 #include "device/core/reduce.h"
@@ -8,16 +8,6 @@
 namespace hipops {
 namespace {
 
-struct KeyRange {
-  uint32_t least, most;
-};
-struct WidestRange {
-  HIPOPS_METHOD KeyRange operator()(const KeyRange& a, const KeyRange& b) const {
-    return {a.least < b.least ? a.least : b.least, a.most > b.most ? a.most : b.most};
-  }
-  template <class T> static HIPOPS_METHOD T identity() { return {UINT32_MAX, 0}; }
-};
-
 struct OverWave {
   template <class T, class Op>
   HIPOPS_METHOD T operator()(T v, Op op) const { return wave_reduce<wave_size>(v, op); }
@@ -25,8 +15,8 @@ struct OverWave {
 
 // The least and the greatest key, without keys of 0. There is a key.
 template <class Over, int N>
-HIPOPS_FN KeyRange range_of(Over& over, const uint32_t (&key)[N]) {
-  KeyRange range{UINT32_MAX, 0};
+HIPOPS_FN WordRange range_of(Over& over, const uint32_t (&key)[N]) {
+  WordRange range{UINT32_MAX, 0};
 #pragma unroll
   for (int n = 0; n < N; ++n) range = WidestRange()(range, {key[n] - 1, key[n]});  // 0 - 1 is the largest number
   range = over(range, WidestRange());
@@ -41,17 +31,26 @@ struct Threshold {
 // k or more.
 template <class Over, int N>
 HIPOPS_FN Threshold find_threshold(Over& over, const uint32_t (&key)[N], uint32_t present, uint32_t k, uint32_t slack) {
-  const KeyRange range = range_of(over, key);
-  int bit = bits_in(range.least ^ range.most);
+  const WordRange range = range_of(over, key);
+  int bit = (bits_in(range.least ^ range.most) + 1) / 2 * 2;
   Threshold found{bit == 32 ? 0 : range.most >> bit << bit, present};
 #pragma unroll 1
   while (bit > 0 && found.count > k + slack) {
-    const uint32_t bound = found.key | 1u << --bit;
-    uint32_t count = 0;
+    bit -= 2;
+    WordPair counts{0, 0};  // of keys that reach the first bound; in the upper half, the second; the third
 #pragma unroll
-    for (int n = 0; n < N; ++n) count += key[n] >= bound;
-    count = uniform(over(count, Sum()));
-    if (count >= k) found = {bound, count};
+    for (int n = 0; n < N; ++n) {
+      counts.first += uint32_t(key[n] >= found.key + (1u << bit)) + (uint32_t(key[n] >= found.key + (2u << bit)) << 16);
+      counts.second += key[n] >= found.key + (3u << bit);
+    }
+    counts = uniform(over(counts, Sum()));
+    const uint32_t reach[3] = {counts.first & 0xffff, counts.first >> 16, counts.second};
+#pragma unroll
+    for (int n = 3; n > 0; --n) {
+      if (reach[n - 1] < k) continue;
+      found = {found.key + (uint32_t(n) << bit), reach[n - 1]};
+      break;
+    }
   }
   return found;
 }
@@ -80,6 +79,14 @@ struct MarkedPlaces {
   }
   HIPOPS_METHOD uint32_t place(uint32_t marks, int g, int e) const {
     return before[g] + uint32_t(count_bits(marks >> g * Length & ((1u << e) - 1)));
+  }
+  // The same for bit n of the marks. No register has a number, so the group is compared with each.
+  HIPOPS_METHOD uint32_t place_of(uint32_t marks, int n) const {
+    uint32_t found = 0;
+#pragma unroll
+    for (int g = 0; g < Groups; ++g)
+      if (n / Length == g) found = place(marks, g, n % Length);
+    return found;
   }
   HIPOPS_METHOD uint32_t all() const {
     uint32_t sum = 0;
