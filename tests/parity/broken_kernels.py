@@ -1128,6 +1128,43 @@ MUTATIONS = (
         after="scale",
         runs=(Run("adversarial", "f32", output="adversarial_rows"),)),
 
+    # ---- Selections
+    Mutation(
+        "selection_zeros_apart",
+        "-0 is less than +0, so a later +0 is selected before it.",
+        "topk", "device/select/keys.h",
+        before="    if (key == kSign - 1) key = kSign;\n",
+        after="",
+        runs=(Run("exact", "f32", output="exact_zeros"),)),
+    Mutation(
+        "selection_ties_of_each_lane",
+        "A list without room counts a lane's equal elements without the elements of earlier lanes.",
+        "topk", "device/select/block_rows.h",
+        before="equal = s.before >> 16;",
+        after="equal = 0;",
+        runs=(Run("exact", "f32", output="exact_"),)),
+    Mutation(
+        "selection_bound_too_high",
+        "Fewer than k groups of the first tile reach the bound, and elements below it are lost.",
+        "topk", "device/select/block_rows.h",
+        before="above_ = bound == 0 ? 0 : bound - 1;",
+        after="above_ = bound;",
+        runs=(Run("exact", "f16", output="exact_"),)),
+    Mutation(
+        "selection_read_before_it_is_stored",
+        "Results are loaded from the list before all work-items have appended to it.",
+        "topk", "device/select/block_rows.h",
+        before="      reduce();\n    }\n    barrier();\n",
+        after="      reduce();\n    }\n",
+        runs=(Run("sizes", "f32", "report", output="race at byte", race=True),)),
+    Mutation(
+        "selection_runs_merged_unstably",
+        "Equal elements of different runs get one rank.",
+        "topk", "device/select/many.h",
+        before="own.key, run < own_run);",
+        after="own.key, false);",
+        runs=(Run("exact", "f32", case="exact_two_5000_k_2500_f32_i64_smallest_sorted"),)),
+
     # ---- Rounding. Truncation stays under the 1 ULP that 16-bit results may have, except in cases that allow half an
     # ULP.
     Mutation(

@@ -122,3 +122,24 @@ TEST_CASE("topk gives the same results for any grid, without a workspace, and fo
     }
   });
 }
+
+TEST_CASE("topk gives NaNs of any bits one place in the order, and returns their bits", "[topk]") {
+  on_cpu([] {
+    const uint32_t bits[] = {0xffc00001, 0x3f800000, 0x7f800001, 0xff800000, 0x80000000, 0x7fffffff, 0x00000000, 0x7f800000};
+    constexpr int64_t kRepeats[] = {1, 300};  // a row for a wave, and for a block
+    for (const int64_t repeats : kRepeats) {
+      const int64_t columns = 8 * repeats;
+      HostTensor x(HIPOPS_F32, {1, columns}), values(HIPOPS_F32, {1, 8}), indices(HIPOPS_I64, {1, 8});
+      for (int64_t i = 0; i < columns; ++i) x.set_bits(i, i < 8 ? bits[i] : 0xff800000);
+      const auto selects = [&](uint32_t flags, const std::vector<double>& expected) {
+        expect_success(hipops_topk(&values.view, &indices.view, &x.view, nullptr, nullptr, 8, flags, nullptr, 0, nullptr));
+        for (size_t i = 0; i < expected.size(); ++i) {
+          EXPECT_EQUAL(indices.get(static_cast<int64_t>(i)), expected[i]);
+          EXPECT_EQUAL(values.bits(static_cast<int64_t>(i)), bits[static_cast<size_t>(expected[i])]);
+        }
+      };
+      selects(HIPOPS_SORTED, {0, 2, 5, 7, 1, 4, 6, 3});
+      if (repeats == 1) selects(HIPOPS_SORTED | HIPOPS_SMALLEST, {3, 4, 6, 1, 7, 0, 2, 5});
+    }
+  });
+}

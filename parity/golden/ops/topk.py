@@ -109,7 +109,7 @@ def exact():
 
 def explicit_row(dtype, row):
     """A row of few numbers is in the file."""
-    if np.all(row == row[0]):
+    if np.all(row == row[0]) and np.all(np.signbit(row) == np.signbit(row[0])):
         return constant(dtype, (1, row.size), float(row[0]))
     return explicit(dtype, row.reshape(1, -1))
 
