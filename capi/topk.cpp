@@ -141,7 +141,7 @@ Parts parts_of(const Call& c, bool is_whole) {
   const int64_t tiles = divided_up(elements_loaded(c, is_whole), kTile);
   const Parts one{1, tiles * kTile};
   if (c.k > kManyK || has_waves(c, is_whole)) return one;
-  int64_t most = std::min(tiles, S::kBlocks / c.rows());
+  int64_t most = std::min(tiles, (c.k <= kFewK ? S::kBlocks : S::kBlocksOfMany) / c.rows());
   // A row's candidates, k for each part, are no more than the columns of a part, which one block has.
   while (most * most > c.columns() / c.k) most -= most / 8 + 1;
   if (most < 2) return one;

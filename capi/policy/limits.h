@@ -119,7 +119,8 @@ struct ReduceLimits {
 
 struct SelectLimits {
   static constexpr int64_t kMostK = 1 << 16, kMostColumns = int64_t{UINT32_MAX} - 1;  // hipops.h names both
-  static constexpr int64_t kBlocks = 512;  // of parts of rows: enough for every device
+  // Blocks of parts of rows, with k up to kFewK and above: a large device has room for them together.
+  static constexpr int64_t kBlocks = 384, kBlocksOfMany = 256;
 };
 
 }  // namespace hipops

@@ -12,25 +12,24 @@
 namespace hipops {
 namespace {
 
-// MostK: the most elements that are selected. The room has place for MostK elements and a group of a tile.
-template <int MostK>
+// MostK: the most elements that are selected. T: the row's elements. The room has place for MostK elements and a group of a
+// tile, so a group has room after a reduction.
+template <int MostK, class T>
 class Selection {
  public:
-  static constexpr int kRoom = MostK + kMostGroup;
-
   explicit HIPOPS_METHOD Selection(const TopkArgs& args)
       : room_(shared_member<Selection, SortEntry, kRoom>()), over_(kSelectBlock), args_(args) {}
 
   // Selects among the window's elements. column_of(tile, place): the column of an element of a tile. Afterwards the list
   // has k elements, or all if they are fewer. Without is_exact it may have up to kFewK.
-  template <class Rule, class T, class Column>
+  template <class Rule, class Column>
   HIPOPS_METHOD void select(const Window<T>& w, bool is_exact, Column column_of) {
     fill_ = 0, above_ = 0;
     int done = 0;  // groups of the tile
     for (int64_t tile = w.first;;) {
       if (tile < w.end) {
         done = add_groups<Rule>(w, tile, done, column_of);
-        if (done == kTileDepth / Window<T>::kLength) {
+        if (done == kGroups) {
           tile += kTile;
           done = 0;
           continue;
@@ -76,9 +75,11 @@ class Selection {
   }
 
  private:
-  HIPOPS_METHOD uint32_t k() const { return uint32_t(reload_arguments(args_).k); }
-
+  static constexpr int kLength = Window<T>::kLength, kGroups = kTileDepth / kLength;
+  static constexpr int kRoom = MostK + kSelectBlock * kLength;
   static constexpr int kMostOfEach = (kRoom + kSelectBlock - 1) / kSelectBlock | 1;
+
+  HIPOPS_METHOD uint32_t k() const { return uint32_t(reload_arguments(args_).k); }
 
   // Keeps the k best elements, in the order of columns.
   HIPOPS_METHOD void reduce() {
@@ -139,10 +140,8 @@ class Selection {
   }
 
   // Appends the tile's elements above the bound, from group `done` on. Returns the groups that had room.
-  template <class Rule, class T, class Column>
+  template <class Rule, class Column>
   HIPOPS_METHOD int add_groups(const Window<T>& w, int64_t tile, int done, Column column_of) {
-    constexpr int kLength = Window<T>::kLength, kGroups = kTileDepth / kLength;
-    static_assert(kSelectBlock * kLength <= kMostGroup, "a group has room after a reduction");
     const uint32_t thread = hide_origin(thread_index());
     uint32_t key[kTileDepth];
     load_keys<kSelectBlock>(Rule(reload_arguments(args_)), w, tile, thread, key);
@@ -173,9 +172,8 @@ class Selection {
   }
 
   // A bound for a row's first tile, if enough of a work-item's groups have elements: k or more groups have one above it.
-  template <class Rule, class T>
+  template <class Rule>
   HIPOPS_METHOD void raise_bound(const Window<T>& w, int64_t tile, const uint32_t (&key)[kTileDepth]) {
-    constexpr int kLength = Window<T>::kLength, kGroups = kTileDepth / kLength;
     const uint32_t low = w.begin > tile ? uint32_t(w.begin - tile) : 0;
     const uint32_t high = w.end - tile < kTile ? uint32_t(w.end - tile) : uint32_t(kTile);
     uint32_t present = (high + kLength - 1) / kLength - low / kLength;  // groups with elements
@@ -212,7 +210,7 @@ HIPOPS_FN int32_t elements_before_vector(const TopkArgs& a, const Offsets<kSelec
 
 template <int MostK, class T>
 HIPOPS_FN void select_rows(const TopkArgs& args) {
-  Selection<MostK> selection(args);
+  Selection<MostK, T> selection(args);
   for (int64_t unit = block_index(); unit < reload_arguments(args).units; unit += reload_arguments(args).step) {
     const TopkArgs& a = reload_arguments(args);
     const bool is_part = a.keys != nullptr;
@@ -231,7 +229,7 @@ HIPOPS_FN void select_rows(const TopkArgs& args) {
 // The candidates of a row's parts, which the launch before stored.
 template <int MostK>
 HIPOPS_FN void merge_rows(const TopkArgs& args) {
-  Selection<MostK> selection(args);
+  Selection<MostK, uint32_t> selection(args);
   for (int64_t row = block_index(); row < reload_arguments(args).units; row += reload_arguments(args).step) {
     const TopkArgs& a = reload_arguments(args);
     const int64_t candidates = a.parts * a.k;

@@ -9,7 +9,6 @@ namespace hipops {
 constexpr int kSelectBlock = 256;
 constexpr int kTileDepth = 16;                        // elements of a work-item in a tile
 constexpr int kTile = kSelectBlock * kTileDepth;      // elements of a row that a block loads together
-constexpr int kMostGroup = kSelectBlock * 8;          // elements of a tile that a block's work-items load by one access
 constexpr int kMostWaveColumns = 1024, kMostWaveK = 128;  // of a row that one wave has
 constexpr int kFewK = 256, kManyK = 2048;             // of rows that a block selects in shared memory
 constexpr int kSortRun = 2048;                        // elements that a block sorts by itself
