@@ -205,7 +205,8 @@ inline void check_every_tensor(const std::string& op) {
         if (distance < 0 && is_one) continue;    // before it
         OpCall call(op);
         call[input.name].data = call.data(y) + distance;
-        const bool may_be_y = output.role == Role::kData && input.role == Role::kData && moving.count(op) == 0;
+        const bool is_like_x = output.role == Role::kData || (output.role == Role::kResult && entry.in_place);
+        const bool may_be_y = is_like_x && input.role == Role::kData && moving.count(op) == 0;
         call.invalid(y + " overlaps " + input.name + ", expected separate memory" +
                      (may_be_y ? " or exactly the same view" : ""));
       }

@@ -613,6 +613,32 @@ HIPOPS_API hipops_status hipops_topk_workspace_bytes(const hipops_tensor* values
                                                      const hipops_tensor* row_begin, int64_t k, uint32_t flags,
                                                      int64_t* bytes);
 
+/* ---- Cumulative sums ---------------------------------------------------------------------------------------------
+ *
+ * y[.., i, ..] = x[.., 0, ..] + .. + x[.., i, ..] along dimension `dim`, 0 <= dim < x.rank. x: rank 1 to 8; f32, f16, bf16,
+ * f64, u8, i32, u32 or i64. y has x's shape. Its dtype is x's, or i64 if x has integers. y may be x itself.
+ *
+ * f32, f16 and bf16 are summed in f32, f64 in f64, and each result is rounded once. Integers wrap. A line is all of `dim`
+ * at one place of the other dimensions. The order of its sums follows from the line's length, from strides, and from
+ * alignment to 16 bytes. So the results have the same bits on every run, for any number of other lines, and with or
+ * without a workspace.
+ * - Contiguous lines: elements of 16 bytes are added one after another, then the sums of 32 lanes as a tree, then the
+ *   sums of up to eight such trees. Other lines: eight elements are added one after another.
+ * - Further sums have twice the digits. A line is divided into chunks, from its length alone. The results of a chunk are
+ *   the sums inside it, each added to the sum of all chunks before. The sums of 32 chunks are added first, then these.
+ * If sums of neighbours leave the range of f32 (f64: of f64), later results of the line may be infinite or NaN. A zero is
+ * +0, unless it is rounded from a negative number.
+ *
+ * workspace: device memory of at least hipops_cumsum_workspace_bytes, 256-byte aligned, or NULL. Without it, lines that
+ * are few and long are slower. */
+HIPOPS_API hipops_status hipops_cumsum(const hipops_tensor* y, const hipops_tensor* x, int32_t dim, void* workspace,
+                                       int64_t workspace_bytes, void* stream);
+
+/* Sets *bytes to the most bytes of workspace that hipops_cumsum needs for these tensors, at any address. Makes the same
+ * checks, except the checks of addresses. */
+HIPOPS_API hipops_status hipops_cumsum_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, int32_t dim,
+                                                       int64_t* bytes);
+
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 
 /* The version as "0.2.0". Before 1.0 a minor version may change the ABI. The SONAME then changes too. */

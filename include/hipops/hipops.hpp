@@ -360,6 +360,22 @@ HIPOPS_CALL topk_workspace(const optional_output& values, const tensor& indices,
   return bytes;
 }
 #endif
+// y = the sums of x from the beginning of dimension dim on.
+HIPOPS_CALL cumsum(const tensor& y, const const_tensor& x, int32_t dim, workspace w = {}, void* stream = nullptr) {
+  return check(hipops_cumsum(&y, &x, dim, w.data, w.bytes, stream));
+}
+#if defined(HIPOPS_RETURNS_STATUS)
+HIPOPS_CALL cumsum_workspace(const tensor& y, const const_tensor& x, int32_t dim, int64_t* bytes) {
+  return check(hipops_cumsum_workspace_bytes(&y, &x, dim, bytes));
+}
+#else
+[[nodiscard]] inline int64_t cumsum_workspace(const tensor& y, const const_tensor& x, int32_t dim) {
+  int64_t bytes = 0;
+  check(hipops_cumsum_workspace_bytes(&y, &x, dim, &bytes));
+  return bytes;
+}
+#endif
+
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 
+#include "parity/large_sums.h"
 #include "parity/ops/rows.h"
 
 namespace hipops::parity {
@@ -134,30 +135,6 @@ struct Reduced {
   bool has_workspace;
 };
 
-// Sums of the pattern's elements `step` apart, which are small whole numbers. All sums are exact in f32, and so are the
-// sums of parts.
-class PatternSums {
- public:
-  PatternSums(const large::Pattern& pattern, int64_t step) : sums_(1, 0) {
-    for (int64_t i = 0, place = 0; i < pattern.period(); ++i, place = (place + step) % pattern.period()) {
-      at_.resize(static_cast<size_t>(pattern.period()));
-      at_[static_cast<size_t>(place)] = i;
-      sums_.push_back(sums_.back() + decode(pattern.dtype(), pattern(place)));
-    }
-  }
-  double of(int64_t place, int64_t count) const {
-    const int64_t period = static_cast<int64_t>(at_.size()), first = at_[static_cast<size_t>(place % period)];
-    const int64_t rounds = count / period, end = first + count % period;
-    const auto before = [&](int64_t i) { return sums_[static_cast<size_t>(i)]; };
-    const double rest = end <= period ? before(end) : before(period) + before(end - period);
-    return static_cast<double>(rounds) * before(period) + rest - before(first);
-  }
-
- private:
-  std::vector<double> sums_;
-  std::vector<int64_t> at_;
-};
-
 void run(large::Stage& stage, const Reduced& c) {
   const large::Pattern values = large::random_floats(c.dtype, 1, 4, 1);
   int64_t last = 0;
@@ -176,7 +153,7 @@ void run(large::Stage& stage, const Reduced& c) {
   });
   // One dimension is reduced, and at most one is left.
   const size_t reduced = c.dims == 1 ? 0 : 1;
-  const auto sums = std::make_shared<PatternSums>(values, c.stride[reduced] % values.period());
+  const auto sums = std::make_shared<large::PatternSums>(values, c.stride[reduced] % values.period());
   const int64_t step = c.shape.size() == 1 ? 0 : c.stride[1 - reduced], count = c.shape[reduced];
   stage.expect(y, large::elements_are(to, 0, y.pattern(), [=](const int64_t* index) {
                  return encode(dtype, sums->of(to.rank == 0 ? 0 : index[0] * step, count));

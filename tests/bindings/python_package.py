@@ -197,6 +197,8 @@ for dims, axes in ((None, None), (-1, 1), ((0,), 0), ((1, 0), (0, 1))):
     expect_close("reduce sum", hipops.reduce(x, "sum", dims), x.sum(axes), 1e-4)
     expect_close("reduce mean", hipops.reduce(x, "mean", dims, keepdim=True), x.mean(axes, keepdims=True))
 expect_close("reduce sum, batch_invariant", hipops.reduce(x, "sum", 1, batch_invariant=True)[2:3], hipops.reduce(x[2:3], "sum", 1, False, True), 0)
+expect_close("cumsum", hipops.cumsum(x, -1), x.cumsum(1), 1e-4)
+expect_close("cumsum of a mask", hipops.cumsum((x > 0).view(np.uint8), 0, out=np.zeros(x.shape, np.int64)), (x > 0).cumsum(0), 0)
 expect_close("reduce max", hipops.reduce(x, "max", 0), x.max(0), 0)
 expect_close("reduce argmax", hipops.reduce(x, "argmax", 1), x.argmax(1), 0)
 expect_close("reduce logsumexp", hipops.reduce(x, "logsumexp", 1), np.log(np.exp(x).sum(1)))

@@ -79,6 +79,7 @@ cases = {
     "static_quantize": [(x, weight[:1], torch.float8_e4m3fn), (x.t(), weight[:6], torch.int8)],
     "dynamic_quantize": [(x, torch.float8_e4m3fn), (x.bfloat16(), torch.int8, 16, weight[:1]), (x.t(), torch.int8, -1)],
     "topk": [(x, 7), (x.t(), 3, False, False), (x.bfloat16(), 2, True, True, None, index(80, 6))],
+    "cumsum": [(x, 1), (x.t(), -2)],
     "strided_copy": [(x.t(),)],
 }
 for name, calls in cases.items():
@@ -98,6 +99,7 @@ with_sinks = torch.cat([scores * 0.5 + slopes * mask, sinks.expand(2, 3, 4, 1)],
 expect_close("softmax_ext", ops.softmax_ext(scores, mask, slopes, sinks, 0.5), with_sinks)
 expect_close("softmax_ext of bool", ops.softmax_ext(scores, mask > 0, masked_row_zero=True),
              scores.masked_fill(mask <= 0, -torch.inf).softmax(-1).nan_to_num(0))
+expect_close("cumsum", ops.cumsum(x, 0), x.cumsum(0))
 y, h = ops.fused_add_rms_norm(x, x.flip(0), weight)
 expect_close("fused_add_rms_norm", y, F.rms_norm(x + x.flip(0), (80,), weight, 1e-5), 5e-6)
 expect_close("its sum", h, x + x.flip(0), 0)

@@ -84,6 +84,13 @@ std::vector<Workload> table() {
   }
   for (const char* shape : {"2048x256->8", "1x131072->50", "64x151936->50", "2048x4096->50", "8x1048576->2048"})
     rows.push_back(row("", "topk", HIPOPS_F32, shape));
+  for (const char* shape : {"1x100000000", "64x131072", "2048x4096", "2048x50257", "16384x256"}) {
+    rows.push_back(row((std::string("cumsum/f32/") + shape).c_str(), "cumsum", HIPOPS_F32, shape));
+    rows.back().params = {{"dim", 1}};
+  }
+  rows.push_back(row("cumsum/bf16/2048x131072", "cumsum", HIPOPS_BF16, "2048x131072"));
+  rows.back().params = {{"dim", 1}};
+  rows.push_back(row("cumsum/f32/8192x8192/dim_0", "cumsum", HIPOPS_F32, "8192x8192"));
   return rows;
 }
 

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 BF16, F32, F16 = torch.bfloat16, torch.float32, torch.float16
-NAMES = {BF16: "bf16", F32: "f32", F16: "f16"}
+NAMES = {BF16: "bf16", F32: "f32", F16: "f16", torch.int64: "i64"}
 
 
 def random(*shape, dtype=BF16):
@@ -99,6 +99,17 @@ def top(dtype, rows, cols, k):
 
     return Workload(f"topk/{NAMES[dtype]}/{rows}x{cols}/k{k}", "topk", x.numel() * x.element_size() + values.numel() * (x.element_size() + 8),
                     ours, lambda x: torch.topk(x, k), (x,), 0.5)
+def cumsum(dtype, rows, cols, dim):
+    """Goals: 70 % of the roof if there are enough lines for all units, and 60 % of fewer lines."""
+    x = torch.randint(0, 100, (rows, cols), device="cuda", dtype=dtype) if not dtype.is_floating_point else random(rows, cols, dtype=dtype)
+    y, lines = torch.empty_like(x), cols if dim == 0 else rows
+
+    def ours(lib):
+        space, n = lib.workspace("cumsum", y, x, dim)
+        return lib.bind("cumsum", y, x, dim, space, n)
+
+    return Workload(f"cumsum/{NAMES[dtype]}/{rows}x{cols}:{dim}", "cumsum", 2 * x.numel() * x.element_size(), ours,
+                    lambda x: torch.cumsum(x, dim, dtype=dtype), (x,), 0.7 if lines >= 512 else 0.6)
 
 
 def attention(dtype, batch, heads, queries, keys, mask="bool"):
@@ -336,6 +347,11 @@ GATED = [(BF16, 1, 14336), (BF16, 32, 14336), (BF16, 256, 14336), (BF16, 16384, 
          (BF16, 16384, 14336, "gelu"), (BF16, 16384, 14336, "gelu_tanh"), (BF16, 16384, 14336, "silu", "interleaved"),
          (BF16, 16384, 14336, "silu", "apart"), (BF16, 16384, 10923)]
 
+# Lines in a wave, in a block, over many blocks; odd lines begin anywhere. Sorted vocabularies, and long sequences.
+SUMMED = [(F32, 1, 151936, 1), (F32, 32, 151936, 1), (F32, 1, 1 << 20, 1), (F32, 8, 1 << 20, 1), (F32, 1, 10**8, 1), (F32, 16384, 256, 1),
+          (F32, 16384, 1024, 1), (F32, 16384, 4096, 1), (F32, 2048, 50257, 1), (BF16, 2048, 131072, 1), (BF16, 16384, 4096, 1),
+          (F32, 8192, 8192, 0), (BF16, 16384, 4096, 0), (F32, 1 << 20, 64, 0), (torch.int64, 2048, 16384, 1)]
+
 OPS = ("rms_norm", "layer_norm", "softmax")
 
 
@@ -346,6 +362,7 @@ def table():
     rows += [(f"{op}/bf16/{r}x{c}", lambda op=op, r=r, c=c: fused_add(op, BF16, r, c)) for op in FUSED_OPS for r, c in FUSED_SHAPES]
     rows += [(f"reduce_{kind}/{NAMES[t]}/{r}x{c}:{dims}", lambda kind=kind, t=t, r=r, c=c, dims=dims: reduction(kind, t, r, c, dims))
              for kind, t, r, c, dims in REDUCED]
+    rows += [(f"cumsum/{NAMES[t]}/{r}x{c}:{dim}", lambda t=t, r=r, c=c, dim=dim: cumsum(t, r, c, dim)) for t, r, c, dim in SUMMED]
     rows += [(f"rms_norm_backward/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: rms_norm_backward(t, r, c)) for t, r, c in BACKWARD_SHAPES]
     rows += [(f"activation_and_mul/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated(t, *rest)) for t, *rest in GATED]
     rows += [(f"activation/{NAMES[t]}/{kind}", lambda t=t, n=n, kind=kind: activation(t, n, 14336, kind))

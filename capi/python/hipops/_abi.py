@@ -153,6 +153,8 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_dynamic_quantize_workspace_bytes": (c_int32, {"q": TensorPointer, "scale": TensorPointer, "x": TensorPointer, "scale_ub": TensorPointer, "group": c_int64, "flags": c_uint32, "bytes": POINTER(c_int64)}),
     "hipops_topk": (c_int32, {"values": TensorPointer, "indices": TensorPointer, "x": TensorPointer, "lengths": TensorPointer, "row_begin": TensorPointer, "k": c_int64, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
     "hipops_topk_workspace_bytes": (c_int32, {"values": TensorPointer, "indices": TensorPointer, "x": TensorPointer, "lengths": TensorPointer, "row_begin": TensorPointer, "k": c_int64, "flags": c_uint32, "bytes": POINTER(c_int64)}),
+    "hipops_cumsum": (c_int32, {"y": TensorPointer, "x": TensorPointer, "dim": c_int32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
+    "hipops_cumsum_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "dim": c_int32, "bytes": POINTER(c_int64)}),
     "hipops_version": (c_char_p, {}),
     "hipops_version_number": (c_int32, {}),
     "hipops_build_info": (c_char_p, {}),

@@ -18,7 +18,7 @@ from ._library import LIBRARY, Error, backend_in_use, check, init
 __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_",
            "index_select", "layer_norm", "log_softmax", "reduce", "rms_norm", "rms_norm_backward", "rope", "rope_i", "rope_thd", "scatter_",
            "scatter_add_", "softmax", "softmax_ext", "static_quantize",
-           "topk", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
+           "topk", "cumsum", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
 OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw", "values", "indices")
@@ -597,6 +597,12 @@ def topk(x: Any, k: int, largest: bool = True, sorted: bool = True, lengths: Any
         workspace = _arrays.workspace(x, size.value) if size.value else None
     _call("topk", x, stream, k=of_k, flags=flags, workspace=workspace, **tensors)
     return values, indices
+
+
+def cumsum(x: Any, dim: int, *, out: Any = None, workspace: Any = None, stream: Any = None) -> Any:
+    """The sums of x from the beginning of dim on. If x has integers, `out` may be of int64. It may be x itself."""
+    y = _result("cumsum", out, x)
+    return _with_workspace("cumsum", y, workspace, stream, x=x, dim=_dim("cumsum", dim, x))
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

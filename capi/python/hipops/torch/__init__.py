@@ -320,6 +320,7 @@ _define("upsample_nearest2d",
 _define("topk",
         "Tensor x, int k, bool largest=True, bool sorted=True, Tensor? lengths=None, Tensor? row_begin=None, bool window_indices=False, "
         + _INVARIANT, "(Tensor, Tensor)", _top, ("out", "indices"))
+_define("cumsum", "Tensor x, int dim", "Tensor", lambda x, *rest: _as_elementwise(x))
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0

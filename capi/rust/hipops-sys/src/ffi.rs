@@ -236,6 +236,10 @@ api! {
     fn hipops_topk(values: *const hipops_tensor, indices: *const hipops_tensor, x: *const hipops_tensor, lengths: *const hipops_tensor, row_begin: *const hipops_tensor, k: i64, flags: u32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
     /// `hipops_topk_workspace_bytes` of hipops.h.
     fn hipops_topk_workspace_bytes(values: *const hipops_tensor, indices: *const hipops_tensor, x: *const hipops_tensor, lengths: *const hipops_tensor, row_begin: *const hipops_tensor, k: i64, flags: u32, bytes: *mut i64) -> hipops_status;
+    /// `hipops_cumsum` of hipops.h.
+    fn hipops_cumsum(y: *const hipops_tensor, x: *const hipops_tensor, dim: i32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_cumsum_workspace_bytes` of hipops.h.
+    fn hipops_cumsum_workspace_bytes(y: *const hipops_tensor, x: *const hipops_tensor, dim: i32, bytes: *mut i64) -> hipops_status;
     /// `hipops_version` of hipops.h.
     fn hipops_version() -> *const c_char;
     /// `hipops_version_number` of hipops.h.

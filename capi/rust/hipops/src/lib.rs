@@ -411,6 +411,7 @@ impl Stream {
 }
 
 /// Memory that scatter, scatter_add, index_add, reduce, dynamic_quantize and topk may use while they run. Without it they are slower.
+/// Memory that scatter, scatter_add, index_add, reduce, cumsum and dynamic_quantize may use while they run. Without it they are slower.
 #[derive(Debug)]
 pub struct Workspace<'a> {
     data: *mut c_void,
@@ -882,6 +883,14 @@ pub fn topk_workspace_bytes(
 ) -> Result<usize> {
     let (values, lengths, begin, mut bytes) = (raw_mut(values), raw(lengths), raw(row_begin), 0);
     call!(hipops_topk_workspace_bytes(values, &indices.view.raw, &x.raw, lengths, begin, k, flags, &mut bytes))?;
+/// `hipops_cumsum`
+pub fn cumsum(y: &ViewMut<'_>, x: &View<'_>, dim: i32, workspace: Workspace<'_>, stream: Stream) -> Result<()> {
+    call!(hipops_cumsum(&y.view.raw, &x.raw, dim, workspace.data, workspace.bytes, stream.0))
+}
+/// The bytes of workspace for cumsum. (`hipops_cumsum_workspace_bytes`)
+pub fn cumsum_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, dim: i32) -> Result<usize> {
+    let mut bytes = 0;
+    call!(hipops_cumsum_workspace_bytes(&y.view.raw, &x.raw, dim, &mut bytes))?;
     Ok(bytes as usize)
 }
 /// `hipops_strided_copy`
