@@ -110,7 +110,7 @@ Lines lines_of(const Tensors& t) {
     l.count *= x.shape[order[i]];
   }
 
-  // What must be multiples of a vector: in x, in y, and in y less x.
+  // Numbers that must be multiples of a vector: of x, of y, and of y less x.
   const int64_t x_first = static_cast<int64_t>(bits_of(x.data)) / x_bytes, y_first = static_cast<int64_t>(bits_of(y.data)) / y_bytes;
   int64_t in_x = x_first, in_y = y_first, apart = y_first - x_first;
   bool neighbours = l.layout.rank > 0;
@@ -130,7 +130,7 @@ Lines lines_of(const Tensors& t) {
 
   if (l.are_contiguous) {
     const int64_t tile = int64_t{kCumsumBlock} * kCumsumDepth * l.vector;
-    const int64_t tiles = divided_up(l.length + l.vector - 1, tile);  // whatever the alignment
+    const int64_t tiles = divided_up(l.length + l.vector - 1, tile);  // at any alignment
     l.chunk = tile * divided_up(tiles, L::kMostChunks);
     l.chunks = divided_up(l.length + l.vector - 1, l.chunk);
   } else {

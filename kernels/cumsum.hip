@@ -4,8 +4,8 @@
 //   x        any shape and strides; f32, f16, bf16, summed in f32 and rounded once; f64 in f64; u8, i32, u32, i64
 //   y        x's shape; x's type, or i64 if x has integers; any strides
 //   bytes    x is read once, and y written once. If lines are few and long, x is read twice: one launch stores the sums
-//            of chunks, and the next one adds the sums of the chunks before its own
-//   order    follows from the length of a line and its alignment: no grid changes a bit
+//            of chunks, and the next one begins each chunk with the sums before it
+//   order    follows from the length of a line and its alignment. No grid changes a bit
 //
 //   lines     the dimension is contiguous in x and in y (device/reduce/cumsum_lines.h)
 //   columns   otherwise: neighbouring lines are 16 bytes of x, or an element (device/reduce/cumsum_columns.h)

@@ -21,7 +21,7 @@ void reference(Case* test) {
   const size_t dim = dim_of(*test);
   const bool is_exact = !is_float(x.dtype());
   test->tolerance_ulps = is_exact ? 0 : tolerance_of(x.dtype());
-  // Sums so far, by the place of a line's first element.
+  // The sum of a line's elements before this one, by the place of the line's first element.
   std::vector<Real> sums(static_cast<size_t>(y.layout.elements), 0), terms = sums;
   std::vector<uint64_t> integers(sums.size(), 0), bits;
   for_each_index(x.shape(), [&](Index at, int64_t position) {

@@ -1,8 +1,8 @@
 // Sums, and elements, of cumulative sums.
 //
 // A line is divided into chunks of a length that follows from the line's length alone. Sums inside of a chunk begin at
-// 0. The sums of chunks are added in order, 32 chunks at a time. Where a launch before has stored these sums, each block
-// adds those before its chunk; otherwise one block has all chunks of a line. The order is the same.
+// 0. The sums of chunks are added in order, 32 chunks at a time. A launch before may have stored these sums. Then each
+// block adds the sums before its chunk. Otherwise one block has all chunks of a line. The order is the same.
 #pragma once
 
 #include "device/core/cache.h"

@@ -34,7 +34,7 @@ struct CumsumArgs {
   int64_t tiles;                // `columns`: blocks next to each other
   WideDivisor tiles_divisor;
   int64_t units, step;          // of the blocks' loops; the units that all blocks have in a round
-  uint64_t sign;                // of i32: the sign bit. Of others 0
+  uint64_t sign;                // the sign bit of i32, and otherwise 0
   int32_t only_sums;            // the launch stores sums of chunks. Otherwise it stores y, and loads them
   int32_t is_widened;           // integers: y is i64
   int32_t bytes;                // integers: of an element of x

@@ -89,7 +89,7 @@ class CumsumVectors {
   // Stores the results of all vectors. before[i]: the sum of all elements before vector i.
   HIPOPS_METHOD void store(const CumsumArgs& a, const CumsumTile<T> (&tile)[kCumsumDepth], const int32_t (&place)[kCumsumDepth],
                            const Number (&before)[kCumsumDepth]) {
-    int32_t at[kCumsumDepth];  // with comparisons of its own: those of load() would be kept
+    int32_t at[kCumsumDepth];  // comparisons are made again: registers would keep the results of load()
 #pragma unroll
     for (int i = 0; i < kCumsumDepth; ++i) at[i] = int32_t(hide_origin(uint32_t(place[i])));
 #pragma unroll
@@ -123,7 +123,7 @@ class CumsumVectors {
     return element_at(tile.x, tile.has_vector(at) ? at : tile.whole);
   }
   static HIPOPS_METHOD Packed<T, kLength> load_anywhere(const T* at) {
-    if constexpr (on_amd) return load_vector_anywhere<kLength>(at);
+    if constexpr (has_unaligned_vectors) return load_vector_anywhere<kLength>(at);
     T element[kLength];
 #pragma unroll
     for (int e = 0; e < kLength; ++e) element[e] = at[e];
