@@ -18,7 +18,8 @@ from ._library import LIBRARY, Error, backend_in_use, check, init
 __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_",
            "index_select", "layer_norm", "log_softmax", "reduce", "rms_norm", "rms_norm_backward", "rope", "rope_i", "rope_thd", "scatter_",
            "scatter_add_", "softmax", "softmax_ext", "static_quantize",
-           "topk", "cumsum", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
+           "topk", "cumsum",
+           "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
 OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw", "values", "indices")

@@ -314,13 +314,13 @@ _define("reduce", "Tensor x, str reduction, int[]? dim=None, bool keepdim=False,
 _define("static_quantize", "Tensor x, Tensor scale, ScalarType dtype", "Tensor", _quantized)
 _define("dynamic_quantize", f"Tensor x, ScalarType dtype, int group=0, Tensor? scale_ub=None, bool fnuz_240=False, {_INVARIANT}",
         "(Tensor, Tensor)", _dynamically_quantized, ("out", "scale"))
-_define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
-_define("upsample_nearest2d",
-        'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("topk",
         "Tensor x, int k, bool largest=True, bool sorted=True, Tensor? lengths=None, Tensor? row_begin=None, bool window_indices=False, "
         + _INVARIANT, "(Tensor, Tensor)", _top, ("out", "indices"))
 _define("cumsum", "Tensor x, int dim", "Tensor", lambda x, *rest: _as_elementwise(x))
+_define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
+_define("upsample_nearest2d",
+        'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0
