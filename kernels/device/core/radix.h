@@ -40,6 +40,15 @@ struct Batch {
   HIPOPS_METHOD uint32_t digit(int n) const { return entry[n].key >> shift_ & digit_mask_; }
   HIPOPS_METHOD bool has_entry(int n) const { return entry[n].key != kNoKey; }
 
+  // Loads the first `entries` entries of shared memory, by place.
+  HIPOPS_METHOD void load(Shared<SortEntry> from, uint32_t entries) {
+#pragma unroll
+    for (int n = 0; n < kDepth; ++n) {
+      entry[n] = {kNoKey, 0};
+      if (in_use(n) && place(n) < entries) entry[n] = from[place(n)];
+    }
+  }
+
   // Sets the ranks. `tally` has a row for each wave: the row becomes the wave's number of entries of each digit.
   HIPOPS_METHOD void rank_by_digit(Shared<uint16_t> tally, int shift, int bits) {
     const uint32_t own = wave_index() << bits;
