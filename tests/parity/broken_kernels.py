@@ -634,7 +634,7 @@ MUTATIONS = (
         before="reserved[0] = atomic_fetch_add(s.entries, entries);",
         after="reserved[0] = 0 * atomic_fetch_add(s.entries, entries);",
         runs=(Run("adversarial", "f32", "fault", plan="ordered",
-                  case="adversarial_long_list_1200_f32_i16_workspace"),)),
+                  case="adversarial_chunks_among_others_6000_f32_u8_workspace"),)),
     Mutation(
         "first_part_only",
         "Blocks that divide the vectors of a row all sum its first part.",
