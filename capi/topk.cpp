@@ -149,8 +149,11 @@ Parts parts_of(const Call& c, bool is_whole) {
   return {divided_up(tiles, of_part), of_part * kTile};
 }
 
+// Most parts have a few more candidates than k, and need not look for the k best.
+int64_t candidates_of_part(const Call& c) { return c.k <= kFewK ? c.k + c.k / 2 + 8 : c.k; }
+
 int64_t candidate_bytes(const Call& c, const Parts& parts) {
-  return parts.count == 1 ? 0 : c.rows() * parts.count * c.k * int64_t{2 * sizeof(uint32_t)};
+  return parts.count == 1 ? 0 : c.rows() * parts.count * candidates_of_part(c) * int64_t{2 * sizeof(uint32_t)};
 }
 
 int64_t workspace_bytes_of(const Call& c) {
@@ -201,6 +204,7 @@ TopkArgs arguments_of(const Call& c) {
   args.parts = 1;
   args.part_columns = c.columns();
   args.is_sorted = c.is_sorted();
+  args.most_listed = c.is_sorted() ? std::max(args.k, kFewK) : args.k;  // ranks are counted among up to kFewK elements
   args.in_window = (c.flags & HIPOPS_WINDOW_INDICES) != 0;
   set_format(c, &args);
   return args;
@@ -231,13 +235,16 @@ struct Launcher {
 };
 
 hipops_status launch_parts(Launcher& run, const Parts& parts, void* workspace) {
-  const int64_t rows = run.call.rows(), candidates = rows * parts.count * run.call.k;
+  const int64_t rows = run.call.rows(), of_part = candidates_of_part(run.call), candidates = rows * parts.count * of_part;
   run.args.keys = static_cast<uint32_t*>(workspace);
   run.args.places = run.args.keys + candidates;
   run.args.parts = parts.count;
   run.args.part_columns = parts.columns;
   run.args.parts_divisor = wide_divisor_of(parts.count);
+  const int32_t of_row = run.args.most_listed;
+  run.args.of_part = run.args.most_listed = static_cast<int32_t>(of_part);
   if (hipops_status status = run(block, rows * parts.count, 1)) return status;
+  run.args.most_listed = of_row;
   return run(merge, rows, 1);
 }
 

@@ -21,9 +21,9 @@ class Selection {
       : room_(shared_member<Selection, SortEntry, kRoom>()), over_(kSelectBlock), args_(args) {}
 
   // Selects among the window's elements. column_of(tile, place): the column of an element of a tile. Afterwards the list
-  // has k elements, or all if they are fewer. Without is_exact it may have up to kFewK.
+  // has the k best elements, or all if they are fewer, and up to `most` elements: k or more.
   template <class Rule, class Column>
-  HIPOPS_METHOD void select(const Window<T>& w, bool is_exact, Column column_of) {
+  HIPOPS_METHOD void select(const Window<T>& w, uint32_t most, Column column_of) {
     fill_ = 0, above_ = 0;
     int done = 0;  // groups of the tile
     for (int64_t tile = w.first;;) {
@@ -34,7 +34,7 @@ class Selection {
           done = 0;
           continue;
         }
-      } else if (fill_ <= k() || (!is_exact && fill_ <= kFewK)) {
+      } else if (fill_ <= most) {
         break;
       }
       reduce();
@@ -42,10 +42,9 @@ class Selection {
     barrier();
   }
 
-  // Stores the k best elements for a later launch, in the order of columns. Keys of 0 are behind them.
-  HIPOPS_METHOD void store_candidates(uint32_t* keys, uint32_t* columns) {
-    const uint32_t k = this->k();
-    for (uint32_t i = hide_origin(thread_index()); i < k; i += kSelectBlock) {
+  // Stores the list for a later launch, in the order of columns. It is filled up to `count` with keys of 0.
+  HIPOPS_METHOD void store_candidates(uint32_t* keys, uint32_t* columns, uint32_t count) {
+    for (uint32_t i = hide_origin(thread_index()); i < count; i += kSelectBlock) {
       const SortEntry e = i < fill_ ? SortEntry(room_[i]) : SortEntry{0, 0};
       keys[i] = e.key;
       columns[i] = e.value;
@@ -219,10 +218,10 @@ HIPOPS_FN void select_rows(const TopkArgs& args) {
     // A part begins with a whole vector.
     const int64_t from = is_part ? (unit - row * a.parts) * a.part_columns - elements_before_vector<T>(a, at) : 0;
     const Window<T> w = window_of<T>(a, at, from, is_part ? from + a.part_columns : a.columns);
-    selection.template select<KeyRule>(w, is_part || !a.is_sorted, [](int64_t tile, uint32_t place) { return uint32_t(tile) + place; });
+    selection.template select<KeyRule>(w, uint32_t(a.most_listed), [](int64_t tile, uint32_t place) { return uint32_t(tile) + place; });
     const TopkArgs& b = reload_arguments(args);
     if (b.keys == nullptr) selection.store(RowResults(b, unit), b.is_sorted);
-    else selection.store_candidates(b.keys + unit * b.k, b.places + unit * b.k);
+    else selection.store_candidates(b.keys + unit * b.most_listed, b.places + unit * b.most_listed, uint32_t(b.most_listed));
   }
 }
 
@@ -232,10 +231,10 @@ HIPOPS_FN void merge_rows(const TopkArgs& args) {
   Selection<MostK, uint32_t> selection(args);
   for (int64_t row = block_index(); row < reload_arguments(args).units; row += reload_arguments(args).step) {
     const TopkArgs& a = reload_arguments(args);
-    const int64_t candidates = a.parts * a.k;
+    const int64_t candidates = a.parts * a.of_part;
     const uint32_t* const places = a.places + row * candidates;
     const Window<uint32_t> w(a.keys + row * candidates, 1, 0, candidates);
-    selection.template select<StoredKeys>(w, !a.is_sorted, [=](int64_t tile, uint32_t place) { return places[tile + place]; });
+    selection.template select<StoredKeys>(w, uint32_t(a.most_listed), [=](int64_t tile, uint32_t place) { return places[tile + place]; });
     const TopkArgs& b = reload_arguments(args);
     selection.store(RowResults(b, row), b.is_sorted);
   }

@@ -21,7 +21,7 @@ struct TopkArgs {
   const void* x;
   const void *lengths, *row_begin;  // null: rows have all columns; windows begin at column 0
   void *values, *indices;           // values may be null
-  // Keys and columns of candidates, `parts` times k of each row, which `merge` loads. Null: rows have no parts.
+  // Keys and columns of candidates, which `merge` loads: of each row `parts` times `of_part`. Null: rows have no parts.
   uint32_t *keys, *places;
   SortEntry* entries;  // of k above kManyK, to be sorted: k of each row
   int64_t units, step;  // of the blocks' loops (`wave`: of the waves')
@@ -30,7 +30,8 @@ struct TopkArgs {
   int64_t columns, x_step, values_step, indices_step;
   WideDivisor k_divisor, runs_divisor;
   int64_t runs;  // of a row's entries
-  int32_t k, depth;  // `wave`: elements of a lane
+  int32_t k, depth;              // `wave`: elements of a lane
+  int32_t most_listed, of_part;  // elements of a block's list when it has seen its elements; candidates of a part
   // How bits become keys (keys.h): of 16-bit types in the upper half of a word.
   uint32_t infinity, flip, nan_key, pad_value;
   int32_t value_bytes, index_bytes;
