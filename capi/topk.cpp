@@ -81,10 +81,11 @@ hipops_status check_x(const Call& c) {
     return fail(HIPOPS_INVALID_ARGUMENT, "topk: k is %" PRId64 ", expected 1 to %" PRId64, c.k, S::kMostK);
   const int last = c.x->rank - 1;
   if (c.k > c.columns())
-    return fail(HIPOPS_INVALID_ARGUMENT, "topk: k is %" PRId64 ", expected at most %" PRId64 " (x.shape[%d])", c.k, c.columns(), last);
+    return fail(HIPOPS_INVALID_ARGUMENT, "topk: k is %" PRId64 ", expected at most %" PRId64 " (x.shape[%d])", c.k,
+                c.columns(), last);
   if (c.columns() > S::kMostColumns)
-    return fail(HIPOPS_INVALID_ARGUMENT, "topk: x.shape[%d] is %" PRId64 ", expected at most %" PRId64, last, c.columns(),
-                S::kMostColumns);
+    return fail(HIPOPS_INVALID_ARGUMENT, "topk: x.shape[%d] is %" PRId64 ", expected at most %" PRId64, last,
+                c.columns(), S::kMostColumns);
   return HIPOPS_SUCCESS;
 }
 
@@ -92,13 +93,15 @@ hipops_status check_x(const Call& c) {
 hipops_status check(const Call& c) {
   if (hipops_status status = check_flags(
           kName, c.flags, HIPOPS_SMALLEST | HIPOPS_SORTED | HIPOPS_WINDOW_INDICES | HIPOPS_BATCH_INVARIANT,
-          "HIPOPS_SMALLEST (0x100), HIPOPS_SORTED (0x200), HIPOPS_WINDOW_INDICES (0x400) and HIPOPS_BATCH_INVARIANT (0x10)"))
+          "HIPOPS_SMALLEST (0x100), HIPOPS_SORTED (0x200), HIPOPS_WINDOW_INDICES (0x400) and "
+          "HIPOPS_BATCH_INVARIANT (0x10)"))
     return status;
   if (hipops_status status = check_x(c)) return status;
   if (hipops_status status = check_output(c.of_indices())) return status;
   if (hipops_status status = check_integers(c.of_indices(), true)) return status;
   if (c.indices->dtype == HIPOPS_I32 && c.columns() > int64_t{INT32_MAX} + 1)
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "topk: indices.dtype is i32, expected i64 or u32 for %" PRId64 " columns", c.columns());
+    return fail(HIPOPS_UNSUPPORTED_DTYPE, "topk: indices.dtype is i32, expected i64 or u32 for %" PRId64 " columns",
+                c.columns());
   if (hipops_status status = check_results(c.of_indices(), c)) return status;
   if (c.values) {
     if (hipops_status status = check_output(c.of_values())) return status;
@@ -235,7 +238,8 @@ struct Launcher {
 };
 
 hipops_status launch_parts(Launcher& run, const Parts& parts, void* workspace) {
-  const int64_t rows = run.call.rows(), of_part = candidates_of_part(run.call), candidates = rows * parts.count * of_part;
+  const int64_t rows = run.call.rows(), of_part = candidates_of_part(run.call);
+  const int64_t candidates = rows * parts.count * of_part;
   run.args.keys = static_cast<uint32_t*>(workspace);
   run.args.places = run.args.keys + candidates;
   run.args.parts = parts.count;
@@ -268,7 +272,8 @@ hipops_status check_memory(const Call& c, void* workspace, int64_t workspace_byt
   const int64_t needed = workspace_bytes_of(c);
   if (c.k > kManyK && needed > 0 && !workspace && workspace_bytes == 0)
     return fail(HIPOPS_INVALID_ARGUMENT,
-                "topk: workspace is NULL, expected %" PRId64 " bytes for k above %d (hipops_topk_workspace_bytes)", needed, kManyK);
+                "topk: workspace is NULL, expected %" PRId64 " bytes for k above %d (hipops_topk_workspace_bytes)",
+                needed, kManyK);
   for (const Argument& tensor : {c.of_indices(), c.of_values(), c.of_x(), c.of_lengths(), c.of_begin()})
     if (tensor.tensor)
       if (hipops_status status = check_workspace(kName, workspace, workspace_bytes, needed, {tensor})) return status;
@@ -303,9 +308,9 @@ hipops_status hipops_topk(const hipops_tensor* values, const hipops_tensor* indi
   return run(block, call.rows(), 1);
 }
 
-hipops_status hipops_topk_workspace_bytes(const hipops_tensor* values, const hipops_tensor* indices, const hipops_tensor* x,
-                                          const hipops_tensor* lengths, const hipops_tensor* row_begin, int64_t k,
-                                          uint32_t flags, int64_t* bytes) {
+hipops_status hipops_topk_workspace_bytes(const hipops_tensor* values, const hipops_tensor* indices,
+                                          const hipops_tensor* x, const hipops_tensor* lengths,
+                                          const hipops_tensor* row_begin, int64_t k, uint32_t flags, int64_t* bytes) {
   using namespace hipops;
   hipops_tensor copy[5];
   const Call call{without_data(values, &copy[0]), without_data(indices, &copy[1]), without_data(x, &copy[2]),

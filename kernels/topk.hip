@@ -1,11 +1,11 @@
 // topk: the k largest or smallest elements of each row, and their columns.
 //
-//   x        [.., columns]; f32, f16, bf16; any strides, fastest if columns are neighbours. It is moved, never computed with
+//   x        [.., columns]; f32, f16, bf16; any strides, fastest if columns are neighbours. It is compared and moved
 //   values   [.., k], x's dtype; may be absent
 //   indices  [.., k], i32, i64 or u32
 //   bytes    x is read once, for k above 2048 up to four times. values and indices are far smaller
-//   order    by keys, which are integers (device/select/keys.h). Equal elements are in the order of columns. So neither the
-//            grid nor the number of parts changes a result
+//   order    by keys, which are integers (device/select/keys.h). Equal elements are in the order of columns. So neither
+//            the grid nor the number of parts changes a result
 //
 //   wave        up to 1024 columns and k 128: a wave has a row in registers (device/select/wave_rows.h)
 //   few, block  up to k 256 and 2048: a block has a row, or a part of it (device/select/block_rows.h). Few long rows
@@ -23,10 +23,11 @@
 namespace hipops {
 namespace {
 
-template <int Bits, int K> HIPOPS_FN void run_wave(const TopkArgs& a) { select_in_waves<typename BitsOf<Bits / 8>::type>(a); }
-template <int Bits, int K> HIPOPS_FN void run_block(const TopkArgs& a) { select_rows<K, typename BitsOf<Bits / 8>::type>(a); }
+template <int Bits> using Element = typename BitsOf<Bits / 8>::type;
+template <int Bits, int K> HIPOPS_FN void run_wave(const TopkArgs& a) { select_in_waves<Element<Bits>>(a); }
+template <int Bits, int K> HIPOPS_FN void run_block(const TopkArgs& a) { select_rows<K, Element<Bits>>(a); }
 template <int Bits, int K> HIPOPS_FN void run_merge(const TopkArgs& a) { merge_rows<K>(a); }
-template <int Bits, int K> HIPOPS_FN void run_many(const TopkArgs& a) { select_many<typename BitsOf<Bits / 8>::type>(a); }
+template <int Bits, int K> HIPOPS_FN void run_many(const TopkArgs& a) { select_many<Element<Bits>>(a); }
 template <int Bits, int K> HIPOPS_FN void run_sort_runs(const TopkArgs& a) { sort_runs(a); }
 template <int Bits, int K> HIPOPS_FN void run_merge_runs(const TopkArgs& a) { merge_runs(a); }
 

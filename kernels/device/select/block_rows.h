@@ -1,8 +1,8 @@
 // Rows of any length: a block has a row, or a part of a row.
 //
-// Elements above a bound are appended to a list in shared memory, in the order of columns. If the list has no room, it is
-// reduced to its k best elements, and the bound becomes the key of the last. So x is loaded once, and elements that cannot
-// be selected cost a comparison.
+// Elements above a bound are appended to a list in shared memory, in the order of columns. If the list has no room, it
+// is reduced to its k best elements, and the bound becomes the key of the last. So x is loaded once, and elements that
+// cannot be selected cost a comparison.
 #pragma once
 
 #include "device/core/radix.h"
@@ -12,16 +12,16 @@
 namespace hipops {
 namespace {
 
-// MostK: the most elements that are selected. T: the row's elements. The room has place for MostK elements and a group of a
-// tile, so a group has room after a reduction.
+// MostK: the most elements that are selected. T: the row's elements. The room has place for MostK elements and a group
+// of a tile, so a group has room after a reduction.
 template <int MostK, class T>
 class Selection {
  public:
   explicit HIPOPS_METHOD Selection(const TopkArgs& args)
       : room_(shared_member<Selection, SortEntry, kRoom>()), over_(kSelectBlock), args_(args) {}
 
-  // Selects among the window's elements. column_of(tile, place): the column of an element of a tile. Afterwards the list
-  // has the k best elements, or all if they are fewer, and up to `most` elements: k or more.
+  // Selects among the window's elements. column_of(tile, place): the column of an element of a tile. Afterwards the
+  // list has the k best elements, or all if they are fewer, and up to `most` elements: k or more.
   template <class Rule, class Column>
   HIPOPS_METHOD void select(const Window<T>& w, uint32_t most, Column column_of) {
     fill_ = 0, above_ = 0;
@@ -43,8 +43,8 @@ class Selection {
   }
 
   // Stores the list for a later launch, in the order of columns. It is filled up to `count` with keys of 0.
-  HIPOPS_METHOD void store_candidates(uint32_t* keys, uint32_t* columns, uint32_t count) {
-    for (uint32_t i = hide_origin(thread_index()); i < count; i += kSelectBlock) {
+  HIPOPS_METHOD void store_candidates(uint32_t* keys, uint32_t* columns, int32_t count) {
+    for (uint32_t i = hide_origin(thread_index()); i < uint32_t(count); i += kSelectBlock) {
       const SortEntry e = i < fill_ ? SortEntry(room_[i]) : SortEntry{0, 0};
       keys[i] = e.key;
       columns[i] = e.value;
@@ -106,7 +106,8 @@ class Selection {
 #pragma unroll
     for (int n = 0; n < kMostOfEach; ++n) {
       const bool is_equal = key[n] == t.key && key[n] != 0;
-      if (key[n] > t.key || (is_equal && equal < ties)) room_[above + (equal < ties ? equal : ties)] = {key[n], column[n]};
+      const uint32_t place = above + (equal < ties ? equal : ties);
+      if (key[n] > t.key || (is_equal && equal < ties)) room_[place] = {key[n], column[n]};
       above += key[n] > t.key;
       equal += is_equal;
     }
@@ -170,7 +171,8 @@ class Selection {
     return kGroups;
   }
 
-  // A bound for a row's first tile, if enough of a work-item's groups have elements: k or more groups have one above it.
+  // A bound for a row's first tile, if enough of a work-item's groups have elements: k or more groups have one above
+  // it.
   template <class Rule>
   HIPOPS_METHOD void raise_bound(const Window<T>& w, int64_t tile, const uint32_t (&key)[kTileDepth]) {
     const uint32_t low = w.begin > tile ? uint32_t(w.begin - tile) : 0;
@@ -218,10 +220,11 @@ HIPOPS_FN void select_rows(const TopkArgs& args) {
     // A part begins with a whole vector.
     const int64_t from = is_part ? (unit - row * a.parts) * a.part_columns - elements_before_vector<T>(a, at) : 0;
     const Window<T> w = window_of<T>(a, at, from, is_part ? from + a.part_columns : a.columns);
-    selection.template select<KeyRule>(w, uint32_t(a.most_listed), [](int64_t tile, uint32_t place) { return uint32_t(tile) + place; });
+    selection.template select<KeyRule>(w, uint32_t(a.most_listed),
+                                       [](int64_t tile, uint32_t place) { return uint32_t(tile) + place; });
     const TopkArgs& b = reload_arguments(args);
     if (b.keys == nullptr) selection.store(RowResults(b, unit), b.is_sorted);
-    else selection.store_candidates(b.keys + unit * b.most_listed, b.places + unit * b.most_listed, uint32_t(b.most_listed));
+    else selection.store_candidates(b.keys + unit * b.most_listed, b.places + unit * b.most_listed, b.most_listed);
   }
 }
 
@@ -234,7 +237,8 @@ HIPOPS_FN void merge_rows(const TopkArgs& args) {
     const int64_t candidates = a.parts * a.of_part;
     const uint32_t* const places = a.places + row * candidates;
     const Window<uint32_t> w(a.keys + row * candidates, 1, 0, candidates);
-    selection.template select<StoredKeys>(w, uint32_t(a.most_listed), [=](int64_t tile, uint32_t place) { return places[tile + place]; });
+    selection.template select<StoredKeys>(w, uint32_t(a.most_listed),
+                                          [=](int64_t tile, uint32_t place) { return places[tile + place]; });
     const TopkArgs& b = reload_arguments(args);
     selection.store(RowResults(b, row), b.is_sorted);
   }

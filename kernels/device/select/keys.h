@@ -1,7 +1,7 @@
 // Keys: the order of elements as unsigned integers, and the loads of a row's keys.
 //
-// The largest key is selected first. Equal elements have equal keys, so -0 has the key of +0. Every NaN has one key. A key
-// is at least 1: 0 means that there is no element. Keys of 16-bit types have 16 bits.
+// The largest key is selected first. Equal elements have equal keys, so -0 has the key of +0. Every NaN has one key. A
+// key is at least 1: 0 means that there is no element. Keys of 16-bit types have 16 bits.
 #pragma once
 
 #include "device/core/cache.h"
@@ -105,8 +105,8 @@ HIPOPS_FN Window<T> window_of(const TopkArgs& a, const Offsets<kSelectOperands>&
   return Window<T>(static_cast<const T*>(a.x) + at.of[kSelectX], a.x_step, begin, end);
 }
 
-// The keys of a tile of Lanes * Depth elements, from element `tile` of the row on. A lane has vectors Lanes vectors apart:
-// key[g * kLength + e] is element e of its vector g.
+// The keys of a tile of Lanes * Depth elements, from element `tile` of the row on. A lane has vectors Lanes vectors
+// apart: key[g * kLength + e] is element e of its vector g.
 template <int Lanes, class Rule, class T, int Depth>
 HIPOPS_FN void load_keys(const Rule& rule, const Window<T>& w, int64_t tile, uint32_t lane, uint32_t (&key)[Depth]) {
   constexpr int kLength = Window<T>::kLength, kGroups = Depth / kLength, kTogether = kGroups < 4 ? kGroups : 4;
@@ -177,9 +177,10 @@ struct RowResults {
   }
 };
 
-// The place of entry i in order, if `is_sorted`: the number of entries that come before it. Otherwise i. Entries of a list
-// are at `room` from `own` on, in the order of columns.
-HIPOPS_FN uint32_t rank_of(Shared<SortEntry> room, uint32_t own, uint32_t count, uint32_t i, uint32_t key, bool is_sorted) {
+// The place of entry i in order, if `is_sorted`: the number of entries that come before it. Otherwise i. Entries of a
+// list are at `room` from `own` on, in the order of columns.
+HIPOPS_FN uint32_t rank_of(Shared<SortEntry> room, uint32_t own, uint32_t count, uint32_t i, uint32_t key,
+                           bool is_sorted) {
   constexpr uint32_t kTogether = 4;  // loads in flight
   if (!is_sorted) return i;
   uint32_t rank = 0;

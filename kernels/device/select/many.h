@@ -1,6 +1,6 @@
 // k above kManyK: a block has a row, and reads it several times. The digits of the key of rank k are found one after
-// another, by counts of each digit. Then the elements are stored in the order of columns. If they must be in order, later
-// launches sort runs of them, and merge the runs: an element's rank is the sum of its ranks in all runs.
+// another, by counts of each digit. Then the elements are stored in the order of columns. If they must be in order,
+// later launches sort runs of them, and merge the runs: an element's rank is the sum of its ranks in all runs.
 #pragma once
 
 #include "device/core/radix.h"
@@ -103,7 +103,8 @@ HIPOPS_FN void select_many(const TopkArgs& args) {
 #pragma unroll 1
       for (uint32_t rest = marks; rest != 0; rest &= rest - 1) {  // the key is computed again: no register has a number
         const int n = bits_in(rest & (0 - rest)) - 1;
-        const uint32_t place = (uint32_t(n / kLength) * kSelectBlock + thread_index()) * kLength + uint32_t(n % kLength);
+        const uint32_t vector = uint32_t(n / kLength) * kSelectBlock + thread_index();
+        const uint32_t place = vector * kLength + uint32_t(n % kLength);
         const uint32_t selected = KeyRule(b).key_of(w.row[(tile + place) * w.step]);
         store(stored + places.place_of(marks, n), selected, uint32_t(tile) + place);
       }

@@ -11,7 +11,8 @@ constexpr int kSelectWaves = kSelectBlock / wave_size;
 
 // Stores the window's k best elements to `room` from `own` on, in the order of columns.
 template <int Depth, class T>
-HIPOPS_FN void select_in_registers(const KeyRule& rule, const Window<T>& w, uint32_t k, Shared<SortEntry> room, uint32_t own) {
+HIPOPS_FN void select_in_registers(const KeyRule& rule, const Window<T>& w, uint32_t k, Shared<SortEntry> room,
+                                   uint32_t own) {
   constexpr int kLength = Window<T>::kLength, kGroups = Depth / kLength;
   const uint32_t lane = lane_index(), present = w.count();
   const auto scan = [](uint64_t v) { return wave_scan(v); };
