@@ -184,7 +184,7 @@ inline void check_every_tensor(const std::string& op) {
     }
   const std::set<std::string> moving = {
       "gather",      "index_select", "scatter", "scatter_add", "index_add", "upsample_nearest1d", "upsample_nearest2d",
-      "strided_copy", "reduce", "topk"};
+      "strided_copy", "reduce", "topk", "sort"};
   for (const TensorSpec& output : entry.outputs) {
     if (output.role == Role::kReport) continue;
     const std::string y = output.name;

@@ -123,6 +123,12 @@ struct SelectLimits {
   static constexpr int64_t kBlocks = 384, kBlocksOfMany = 256;
 };
 
+struct SortLimits {
+  // Blocks of a pass, unless a tile for each is too much. More would load and store more counts.
+  static constexpr int64_t kMostBlocks = 2048;
+  static constexpr int64_t kBlocksAUnit = 2;  // of short rows: fewer blocks leave units idle, so a block has fewer rows
+};
+
 struct CumsumLimits {
   // Contiguous lines that are not whole vectors and have fewer elements than this many vectors are mostly edges.
   static constexpr int64_t kLeastVectors = 4;

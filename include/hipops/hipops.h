@@ -639,6 +639,30 @@ HIPOPS_API hipops_status hipops_cumsum(const hipops_tensor* y, const hipops_tens
 HIPOPS_API hipops_status hipops_cumsum_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, int32_t dim,
                                                        int64_t* bytes);
 
+/* ---- Sorting ------------------------------------------------------------------------------------------------------ */
+
+#define HIPOPS_DESCENDING 2048u /* from the greatest element to the least */
+
+/* Sorts each row of x, a row being the last dimension: values = its elements in order, indices = their columns in x. Either
+ * output may be NULL, so a call with indices alone is an argsort. The sort is stable, in both orders: equal elements stay in
+ * the order of their columns. -0 equals +0. A NaN is greater than all numbers, and all NaNs are equal.
+ *
+ * x: rank 1 to 8, up to 2^32 - 1 columns; f32, f16, bf16, f64, u8, i32, u32 or i64. Both outputs have x's shape. values has
+ * x's dtype, and x's elements bit for bit. indices is i64, i32 or u32. An output overlaps neither x nor the other output.
+ * The same call gives the same bits on every run and every device, for any number of rows.
+ *
+ * `flags` is 0, HIPOPS_DESCENDING, or also HIPOPS_BATCH_INVARIANT, which has no effect here.
+ *
+ * workspace: device memory of at least hipops_sort_workspace_bytes, 256-byte aligned. The size is 0 for rows of up to 4096
+ * columns. Longer rows need the workspace. */
+HIPOPS_API hipops_status hipops_sort(const hipops_tensor* values, const hipops_tensor* indices, const hipops_tensor* x,
+                                     uint32_t flags, void* workspace, int64_t workspace_bytes, void* stream);
+
+/* Sets *bytes to the bytes of workspace that hipops_sort needs for these tensors, at any address. Makes the same checks,
+ * except the checks of addresses. */
+HIPOPS_API hipops_status hipops_sort_workspace_bytes(const hipops_tensor* values, const hipops_tensor* indices,
+                                                     const hipops_tensor* x, uint32_t flags, int64_t* bytes);
+
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 
 /* The version as "0.2.0". Before 1.0 a minor version may change the ABI. The SONAME then changes too. */

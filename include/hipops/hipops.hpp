@@ -376,6 +376,25 @@ HIPOPS_CALL cumsum_workspace(const tensor& y, const const_tensor& x, int32_t dim
 }
 #endif
 
+// values, indices = each row of x in order, and its columns. Either may be absent.
+HIPOPS_CALL sort(const optional_output& values, const optional_output& indices, const const_tensor& x, uint32_t flags = 0,
+                 workspace w = {}, void* stream = nullptr) {
+  return check(hipops_sort(values.get(), indices.get(), &x, flags, w.data, w.bytes, stream));
+}
+#if defined(HIPOPS_RETURNS_STATUS)
+HIPOPS_CALL sort_workspace(const optional_output& values, const optional_output& indices, const const_tensor& x,
+                           uint32_t flags, int64_t* bytes) {
+  return check(hipops_sort_workspace_bytes(values.get(), indices.get(), &x, flags, bytes));
+}
+#else
+[[nodiscard]] inline int64_t sort_workspace(const optional_output& values, const optional_output& indices,
+                                            const const_tensor& x, uint32_t flags = 0) {
+  int64_t bytes = 0;
+  check(hipops_sort_workspace_bytes(values.get(), indices.get(), &x, flags, &bytes));
+  return bytes;
+}
+#endif
+
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));
 }

@@ -80,6 +80,8 @@ cases = {
     "dynamic_quantize": [(x, torch.float8_e4m3fn), (x.bfloat16(), torch.int8, 16, weight[:1]), (x.t(), torch.int8, -1)],
     "topk": [(x, 7), (x.t(), 3, False, False), (x.bfloat16(), 2, True, True, None, index(80, 6))],
     "cumsum": [(x, 1), (x.t(), -2)],
+    "sort": [(x,), (x.t(), True)],
+    "argsort": [(x,), (normal(5000), True)],
     "strided_copy": [(x.t(),)],
 }
 for name, calls in cases.items():
@@ -100,6 +102,11 @@ expect_close("softmax_ext", ops.softmax_ext(scores, mask, slopes, sinks, 0.5), w
 expect_close("softmax_ext of bool", ops.softmax_ext(scores, mask > 0, masked_row_zero=True),
              scores.masked_fill(mask <= 0, -torch.inf).softmax(-1).nan_to_num(0))
 expect_close("cumsum", ops.cumsum(x, 0), x.cumsum(0))
+for tensor, descending in ((x, False), (x.t(), True), (normal(2, 5000).bfloat16(), True)):
+    in_order = torch.sort(tensor, stable=True, descending=descending)
+    expect_close("sort", ops.sort(tensor, descending)[0], in_order[0], 0)
+    expect_close("its columns", ops.sort(tensor, descending)[1], in_order[1], 0)
+    expect_close("argsort", ops.argsort(tensor, descending), in_order[1], 0)
 y, h = ops.fused_add_rms_norm(x, x.flip(0), weight)
 expect_close("fused_add_rms_norm", y, F.rms_norm(x + x.flip(0), (80,), weight, 1e-5), 5e-6)
 expect_close("its sum", h, x + x.flip(0), 0)

@@ -79,14 +79,14 @@ TEST_CASE("a line's cumulative sums have the same bits for any grid and any othe
   on_cpu([] {
     constexpr int64_t kLines = 24;
     for (const int32_t dim : {0, 1})
-      for (const int64_t length : {3, 8, 33, 260, 700, 5000, 40004}) {
+      for (const int64_t length : {3, 8, 33, 260, 700, 5000, 13004}) {
         const int64_t padded = (length + 3) / 4 * 4;
         HostTensor x = dim == 1 ? HostTensor(HIPOPS_F32, {kLines, length}, {padded, 1}) : HostTensor(HIPOPS_F32, {length, kLines});
         for (int64_t i = 0; i < x.count(); ++i) x.set(i, static_cast<double>(i * 7919 % 1009) / 17 - 20);
         const std::vector<double> all = sums_of(x, dim, 0, kLines, true);
         for (const auto& [first, lines] : {std::pair<int64_t, int64_t>{0, 1}, {20, 4}, {5, 2}, {0, kLines}})
           for (const bool has_workspace : {false, true})
-            for (const int64_t blocks : {1, 3, 1 << 20}) {
+            for (const int64_t blocks : {1, 1 << 20}) {
               hipops::TemporaryOptions temporary;
               temporary.options.most_blocks = blocks;
               const std::vector<double> some = sums_of(x, dim, first, lines, has_workspace);

@@ -211,7 +211,7 @@ TEST_CASE("the rows of the table are valid, and each has a name of its own", "[b
     CHECK(names.insert(row.name).second);
     ops.insert(row.op);
   }
-  CHECK(names.size() == 89);
+  CHECK(names.size() == 93);
   CHECK(ops.size() == 24);
   CHECK(names.count("rms_norm/bf16/262144x128") == 1);
   CHECK(names.count("upsample_nearest2d/bf16/8x256x128x128->256x256") == 1);

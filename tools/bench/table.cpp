@@ -91,6 +91,7 @@ std::vector<Workload> table() {
   rows.push_back(row("cumsum/bf16/2048x131072", "cumsum", HIPOPS_BF16, "2048x131072"));
   rows.back().params = {{"dim", 1}};
   rows.push_back(row("cumsum/f32/8192x8192/dim_0", "cumsum", HIPOPS_F32, "8192x8192"));
+  for (const char* shape : {"1x10000000", "1x151936", "2048x4096", "16384x64"}) rows.push_back(row("", "sort", HIPOPS_F32, shape));
   return rows;
 }
 

@@ -112,6 +112,19 @@ def cumsum(dtype, rows, cols, dim):
                     lambda x: torch.cumsum(x, dim, dtype=dtype), (x,), 0.7 if lines >= 512 else 0.6)
 
 
+def in_order(dtype, rows, cols, descending=False):
+    """Values and i64 columns: the flag HIPOPS_DESCENDING is 2048. The goal is 0.85 of torch.sort, so no part of the roof."""
+    x = torch.randint(-10**9, 10**9, (rows, cols), device="cuda", dtype=dtype) if not dtype.is_floating_point else random(rows, cols, dtype=dtype)
+    values, indices, flags = torch.empty_like(x), torch.empty(rows, cols, dtype=torch.int64, device="cuda"), 2048 * descending
+
+    def ours(lib):
+        space, n = lib.workspace("sort", values, indices, x, flags)
+        return lib.bind("sort", values, indices, x, flags, space, n)
+
+    return Workload(f"sort/{NAMES[dtype]}/{rows}x{cols}" + "/descending" * descending, "sort", x.numel() * (2 * x.element_size() + 8), ours,
+                    lambda x: torch.sort(x, stable=True, descending=descending), (x,), 0.1)
+
+
 def attention(dtype, batch, heads, queries, keys, mask="bool"):
     """Scores with a mask for all heads, ALiBi's slopes with a mask of numbers, and sinks."""
     x, sinks = random(batch, heads, queries, keys, dtype=dtype), random(heads, 1, 1, dtype=F32)
@@ -352,6 +365,10 @@ SUMMED = [(F32, 1, 151936, 1), (F32, 32, 151936, 1), (F32, 1, 1 << 20, 1), (F32,
           (F32, 16384, 1024, 1), (F32, 16384, 4096, 1), (F32, 2048, 50257, 1), (BF16, 2048, 131072, 1), (BF16, 16384, 4096, 1),
           (F32, 8192, 8192, 0), (BF16, 16384, 4096, 0), (F32, 1 << 20, 64, 0), (torch.int64, 2048, 16384, 1)]
 
+# One long row, vocabularies, rows in a block, and several rows in a block.
+SORTED = [(F32, 1, 10**7), (F32, 1, 10**6), (F32, 1, 151936), (F32, 2048, 4096), (F32, 16384, 1024), (F32, 16384, 64), (BF16, 1, 10**7),
+          (BF16, 64, 131072), (torch.int64, 1, 10**6)]
+
 OPS = ("rms_norm", "layer_norm", "softmax")
 
 
@@ -363,6 +380,8 @@ def table():
     rows += [(f"reduce_{kind}/{NAMES[t]}/{r}x{c}:{dims}", lambda kind=kind, t=t, r=r, c=c, dims=dims: reduction(kind, t, r, c, dims))
              for kind, t, r, c, dims in REDUCED]
     rows += [(f"cumsum/{NAMES[t]}/{r}x{c}:{dim}", lambda t=t, r=r, c=c, dim=dim: cumsum(t, r, c, dim)) for t, r, c, dim in SUMMED]
+    rows += [(f"sort/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: in_order(t, r, c)) for t, r, c in SORTED]
+    rows += [("sort/f32/32x151936/descending", lambda: in_order(F32, 32, 151936, True))]
     rows += [(f"rms_norm_backward/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: rms_norm_backward(t, r, c)) for t, r, c in BACKWARD_SHAPES]
     rows += [(f"activation_and_mul/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated(t, *rest)) for t, *rest in GATED]
     rows += [(f"activation/{NAMES[t]}/{kind}", lambda t=t, n=n, kind=kind: activation(t, n, 14336, kind))

@@ -20,6 +20,7 @@ FNUZ_240 = 128
 SMALLEST = 256
 SORTED = 512
 WINDOW_INDICES = 1024
+DESCENDING = 2048
 
 
 class Status(enum.IntEnum):
@@ -155,6 +156,8 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_topk_workspace_bytes": (c_int32, {"values": TensorPointer, "indices": TensorPointer, "x": TensorPointer, "lengths": TensorPointer, "row_begin": TensorPointer, "k": c_int64, "flags": c_uint32, "bytes": POINTER(c_int64)}),
     "hipops_cumsum": (c_int32, {"y": TensorPointer, "x": TensorPointer, "dim": c_int32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
     "hipops_cumsum_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "dim": c_int32, "bytes": POINTER(c_int64)}),
+    "hipops_sort": (c_int32, {"values": TensorPointer, "indices": TensorPointer, "x": TensorPointer, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
+    "hipops_sort_workspace_bytes": (c_int32, {"values": TensorPointer, "indices": TensorPointer, "x": TensorPointer, "flags": c_uint32, "bytes": POINTER(c_int64)}),
     "hipops_version": (c_char_p, {}),
     "hipops_version_number": (c_int32, {}),
     "hipops_build_info": (c_char_p, {}),

@@ -11,14 +11,15 @@ import sys
 from typing import Any, Literal
 
 from . import _arrays, _streams
-from ._abi import (BATCH_INVARIANT, DETERMINISTIC, FNUZ_240, FUNCTIONS, MASKED_ROW_ZERO, ROUND_BEFORE_WEIGHT, ROUND_SUM, SMALLEST, SORTED,
-                   UP_PLUS_ONE, WEIGHT_PLUS_ONE, WINDOW_INDICES, WHOLE_TENSOR, ActivationKind, Backend, Dtype, Nearest, Reduction, TensorPointer)
+from ._abi import (BATCH_INVARIANT, DESCENDING, DETERMINISTIC, FNUZ_240, FUNCTIONS, MASKED_ROW_ZERO, ROUND_BEFORE_WEIGHT, ROUND_SUM, SMALLEST,
+                   SORTED, UP_PLUS_ONE, WEIGHT_PLUS_ONE, WINDOW_INDICES, WHOLE_TENSOR, ActivationKind, Backend, Dtype, Nearest, Reduction, TensorPointer)
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
 __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_",
            "index_select", "layer_norm", "log_softmax", "reduce", "rms_norm", "rms_norm_backward", "rope", "rope_i", "rope_thd", "scatter_",
            "scatter_add_", "softmax", "softmax_ext", "static_quantize",
            "topk", "cumsum",
+           "sort", "argsort",
            "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
@@ -250,7 +251,8 @@ def _result(op: str, out: Any, x: Any, shape: Any = None, dtype: str | None = No
 def _flags(op: str, **flags: bool) -> int:
     bits = {"round_sum": ROUND_SUM, "weight_plus_one": WEIGHT_PLUS_ONE, "round_before_weight": ROUND_BEFORE_WEIGHT,
             "deterministic": DETERMINISTIC, "up_plus_one": UP_PLUS_ONE, "masked_row_zero": MASKED_ROW_ZERO, "fnuz_240": FNUZ_240,
-            "sorted": SORTED, "window_indices": WINDOW_INDICES, "batch_invariant": BATCH_INVARIANT}
+            "sorted": SORTED, "window_indices": WINDOW_INDICES, "batch_invariant": BATCH_INVARIANT,
+            "descending": DESCENDING}
     return sum(_flag(op, name, value, bits[name]) for name, value in flags.items())
 
 
@@ -604,6 +606,34 @@ def cumsum(x: Any, dim: int, *, out: Any = None, workspace: Any = None, stream: 
     """The sums of x from the beginning of dim on. If x has integers, `out` may be of int64. It may be x itself."""
     y = _result("cumsum", out, x)
     return _with_workspace("cumsum", y, workspace, stream, x=x, dim=_dim("cumsum", dim, x))
+
+
+def _sort(x: Any, values: Any, indices: Any, descending: bool, workspace: Any, stream: Any) -> None:
+    tensors = {"values": values, "indices": indices, "x": x}
+    flags = _flags("sort", descending=descending)
+    if workspace is None:
+        size = ctypes.c_int64()
+        _call("sort_workspace_bytes", x, stream, flags=flags, bytes=size, **tensors)
+        if isinstance(x, Plan):
+            return
+        workspace = _arrays.workspace(x, size.value) if size.value else None
+    _call("sort", x, stream, flags=flags, workspace=workspace, **tensors)
+
+
+def sort(x: Any, descending: bool = False, *, out: Any = None, indices: Any = None, workspace: Any = None,
+         stream: Any = None) -> tuple[Any, Any]:
+    """Each row in order, and its columns as int64. The sort is stable, and a NaN is greater than all numbers. `indices` is memory
+    for the columns, of int64, int32 or uint32."""
+    values, indices = _result("sort", out, x), _result("sort", indices, x, _shape("sort", "x", x), "int64")
+    _sort(x, values, indices, descending, workspace, stream)
+    return values, indices
+
+
+def argsort(x: Any, descending: bool = False, *, out: Any = None, workspace: Any = None, stream: Any = None) -> Any:
+    """The columns of each row in order, as int64, or an `out` of int32 or uint32. The sort is stable."""
+    indices = _result("sort", out, x, _shape("sort", "x", x), "int64")
+    _sort(x, None, indices, descending, workspace, stream)
+    return indices
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

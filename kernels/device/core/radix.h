@@ -8,12 +8,12 @@ namespace hipops {
 namespace {
 
 // Bits: of a digit, at most. Streams: blocks sort batch after batch, and keep the tally and the sorted entries in the
-// same shared memory.
-template <int Block, int Depth, int Bits, bool Streams = false>
+// same shared memory. AllKeys: a batch's first places have entries with any keys. Otherwise kNoKey marks a place without.
+template <int Block, int Depth, int Bits, bool Streams = false, bool AllKeys = false>
 struct RadixShape {
   static constexpr int kBlock = Block, kDepth = Depth, kBatch = Block * Depth, kWaves = Block / wave_size;
   static constexpr int kBits = Bits, kDigits = 1 << Bits, kTally = kWaves << Bits;  // counts of all waves
-  static constexpr bool kStreams = Streams;
+  static constexpr bool kStreams = Streams, kAllKeys = AllKeys;
   static constexpr int kTogether = Streams ? 4 : 1;  // entries of a lane that are ranked without a branch
 };
 
@@ -28,6 +28,7 @@ struct Batch {
   uint32_t of_wave;       // places of a wave, a multiple of wave_size
 
   HIPOPS_METHOD void begin(uint32_t entries) {
+    entries_ = entries;
     const uint32_t steps = (entries + Shape::kBlock - 1) / Shape::kBlock;
     of_wave = (steps < kDepth ? steps : kDepth) * wave_size;
   }
@@ -38,7 +39,10 @@ struct Batch {
   HIPOPS_METHOD bool in_use(int n) const { return uint32_t(n) * wave_size < of_wave; }  // the same for all work-items
 
   HIPOPS_METHOD uint32_t digit(int n) const { return entry[n].key >> shift_ & digit_mask_; }
-  HIPOPS_METHOD bool has_entry(int n) const { return entry[n].key != kNoKey; }
+  HIPOPS_METHOD bool has_entry(int n) const {
+    if constexpr (Shape::kAllKeys) return in_use(n) && place(n) < entries_;
+    else return entry[n].key != kNoKey;
+  }
 
   // Loads the first `entries` entries of shared memory, by place.
   HIPOPS_METHOD void load(Shared<SortEntry> from, uint32_t entries) {
@@ -88,7 +92,7 @@ struct Batch {
 
  private:
   int shift_;
-  uint32_t digit_mask_;
+  uint32_t digit_mask_, entries_;
   static constexpr int kUsualDepth = kDepth / 2 + 1;  // blocks that join mostly have about half of a batch
 
   // Adds to `differs` the lanes whose digits differ in one of the `Bits` bits from `bit` on, for digits From to To.

@@ -318,6 +318,9 @@ _define("topk",
         "Tensor x, int k, bool largest=True, bool sorted=True, Tensor? lengths=None, Tensor? row_begin=None, bool window_indices=False, "
         + _INVARIANT, "(Tensor, Tensor)", _top, ("out", "indices"))
 _define("cumsum", "Tensor x, int dim", "Tensor", lambda x, *rest: _as_elementwise(x))
+_define("sort", "Tensor x, bool descending=False", "(Tensor, Tensor)",
+        lambda x, *rest: (x.new_empty(x.shape), x.new_empty(x.shape, dtype=torch.int64)), ("out", "indices"))
+_define("argsort", "Tensor x, bool descending=False", "Tensor", lambda x, *rest: x.new_empty(x.shape, dtype=torch.int64))
 _define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)

@@ -156,6 +156,7 @@ pub const HIPOPS_SMALLEST: u32 = 256;
 pub const HIPOPS_SORTED: u32 = 512;
 /// A flag.
 pub const HIPOPS_WINDOW_INDICES: u32 = 1024;
+pub const HIPOPS_DESCENDING: u32 = 2048;
 
 api! {
     /// `hipops_status_string` of hipops.h.
@@ -240,6 +241,10 @@ api! {
     fn hipops_cumsum(y: *const hipops_tensor, x: *const hipops_tensor, dim: i32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
     /// `hipops_cumsum_workspace_bytes` of hipops.h.
     fn hipops_cumsum_workspace_bytes(y: *const hipops_tensor, x: *const hipops_tensor, dim: i32, bytes: *mut i64) -> hipops_status;
+    /// `hipops_sort` of hipops.h.
+    fn hipops_sort(values: *const hipops_tensor, indices: *const hipops_tensor, x: *const hipops_tensor, flags: u32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_sort_workspace_bytes` of hipops.h.
+    fn hipops_sort_workspace_bytes(values: *const hipops_tensor, indices: *const hipops_tensor, x: *const hipops_tensor, flags: u32, bytes: *mut i64) -> hipops_status;
     /// `hipops_version` of hipops.h.
     fn hipops_version() -> *const c_char;
     /// `hipops_version_number` of hipops.h.

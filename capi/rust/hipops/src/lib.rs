@@ -31,6 +31,7 @@ pub use sys::{
     hipops_index_report, HIPOPS_BATCH_INVARIANT, HIPOPS_DETERMINISTIC, HIPOPS_FNUZ_240, HIPOPS_INDEX_REPORT_INIT,
     HIPOPS_MASKED_ROW_ZERO, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_ROUND_SUM, HIPOPS_SMALLEST, HIPOPS_SORTED, HIPOPS_UP_PLUS_ONE,
     HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_WINDOW_INDICES,
+    HIPOPS_DESCENDING, HIPOPS_MASKED_ROW_ZERO, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_ROUND_SUM, HIPOPS_UP_PLUS_ONE, HIPOPS_WEIGHT_PLUS_ONE,
 };
 
 /// The kind of a failure.
@@ -891,6 +892,28 @@ pub fn cumsum(y: &ViewMut<'_>, x: &View<'_>, dim: i32, workspace: Workspace<'_>,
 pub fn cumsum_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, dim: i32) -> Result<usize> {
     let mut bytes = 0;
     call!(hipops_cumsum_workspace_bytes(&y.view.raw, &x.raw, dim, &mut bytes))?;
+    Ok(bytes as usize)
+}
+/// `hipops_sort`. Rows of more than 4096 columns need the workspace.
+pub fn sort(
+    values: Option<&ViewMut<'_>>,
+    indices: Option<&ViewMut<'_>>,
+    x: &View<'_>,
+    flags: u32,
+    workspace: Workspace<'_>,
+    stream: Stream,
+) -> Result<()> {
+    call!(hipops_sort(raw_mut(values), raw_mut(indices), &x.raw, flags, workspace.data, workspace.bytes, stream.0))
+}
+/// The bytes of workspace for sort. (`hipops_sort_workspace_bytes`)
+pub fn sort_workspace_bytes(
+    values: Option<&ViewMut<'_>>,
+    indices: Option<&ViewMut<'_>>,
+    x: &View<'_>,
+    flags: u32,
+) -> Result<usize> {
+    let mut bytes = 0;
+    call!(hipops_sort_workspace_bytes(raw_mut(values), raw_mut(indices), &x.raw, flags, &mut bytes))?;
     Ok(bytes as usize)
 }
 /// `hipops_strided_copy`
