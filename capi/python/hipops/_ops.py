@@ -19,7 +19,7 @@ __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_la
            "index_select", "layer_norm", "log_softmax", "reduce", "rms_norm", "rms_norm_backward", "rope", "rope_i", "rope_thd", "scatter_",
            "scatter_add_", "softmax", "softmax_ext", "static_quantize",
            "topk", "cumsum",
-           "sort", "argsort",
+           "sort",
            "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
@@ -608,32 +608,21 @@ def cumsum(x: Any, dim: int, *, out: Any = None, workspace: Any = None, stream: 
     return _with_workspace("cumsum", y, workspace, stream, x=x, dim=_dim("cumsum", dim, x))
 
 
-def _sort(x: Any, values: Any, indices: Any, descending: bool, workspace: Any, stream: Any) -> None:
-    tensors = {"values": values, "indices": indices, "x": x}
-    flags = _flags("sort", descending=descending)
+def sort(x: Any, descending: bool = False, values: bool = True, *, out: Any = None, indices: Any = None, workspace: Any = None,
+         stream: Any = None) -> tuple[Any, Any]:
+    """Each row in order, and its columns as int64. The sort is stable, and a NaN is greater than all numbers. `indices` is memory
+    for the columns, of int64, int32 or uint32. If values is False, the first result is None: an argsort."""
+    made = _result("sort", out, x) if _flag("sort", "values", values, 1) else None
+    indices = _result("sort", indices, x, _shape("sort", "x", x), "int64")
+    tensors, flags = {"values": made, "indices": indices, "x": x}, _flags("sort", descending=descending)
     if workspace is None:
         size = ctypes.c_int64()
         _call("sort_workspace_bytes", x, stream, flags=flags, bytes=size, **tensors)
         if isinstance(x, Plan):
-            return
+            return made, indices
         workspace = _arrays.workspace(x, size.value) if size.value else None
     _call("sort", x, stream, flags=flags, workspace=workspace, **tensors)
-
-
-def sort(x: Any, descending: bool = False, *, out: Any = None, indices: Any = None, workspace: Any = None,
-         stream: Any = None) -> tuple[Any, Any]:
-    """Each row in order, and its columns as int64. The sort is stable, and a NaN is greater than all numbers. `indices` is memory
-    for the columns, of int64, int32 or uint32."""
-    values, indices = _result("sort", out, x), _result("sort", indices, x, _shape("sort", "x", x), "int64")
-    _sort(x, values, indices, descending, workspace, stream)
-    return values, indices
-
-
-def argsort(x: Any, descending: bool = False, *, out: Any = None, workspace: Any = None, stream: Any = None) -> Any:
-    """The columns of each row in order, as int64, or an `out` of int32 or uint32. The sort is stable."""
-    indices = _result("sort", out, x, _shape("sort", "x", x), "int64")
-    _sort(x, None, indices, descending, workspace, stream)
-    return indices
+    return made, indices
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

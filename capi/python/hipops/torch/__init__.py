@@ -259,6 +259,11 @@ def _reduced(x: torch.Tensor, reduction: str, dim: Any = None, keepdim: bool = F
     return x.new_empty(shape, dtype=torch.int64 if reduction in ("argmax", "argmin") else x.dtype)
 
 
+def _sorted(x: torch.Tensor, descending: bool = False, values: bool = True) -> tuple[torch.Tensor, torch.Tensor]:
+    """Without values the first result has no elements."""
+    return x.new_empty(x.shape if values else 0), x.new_empty(x.shape, dtype=torch.int64)
+
+
 def _upsampled(x: torch.Tensor, output_size: Any, *rest: Any) -> torch.Tensor:
     sizes = output_size if isinstance(output_size, (list, tuple)) else (output_size,)
     layout = torch._prims_common.suggest_memory_format(x) if x.dim() == 4 else torch.contiguous_format
@@ -318,9 +323,7 @@ _define("topk",
         "Tensor x, int k, bool largest=True, bool sorted=True, Tensor? lengths=None, Tensor? row_begin=None, bool window_indices=False, "
         + _INVARIANT, "(Tensor, Tensor)", _top, ("out", "indices"))
 _define("cumsum", "Tensor x, int dim", "Tensor", lambda x, *rest: _as_elementwise(x))
-_define("sort", "Tensor x, bool descending=False", "(Tensor, Tensor)",
-        lambda x, *rest: (x.new_empty(x.shape), x.new_empty(x.shape, dtype=torch.int64)), ("out", "indices"))
-_define("argsort", "Tensor x, bool descending=False", "Tensor", lambda x, *rest: x.new_empty(x.shape, dtype=torch.int64))
+_define("sort", "Tensor x, bool descending=False, bool values=True", "(Tensor, Tensor)", _sorted, ("out", "indices"))
 _define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
