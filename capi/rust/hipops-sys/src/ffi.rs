@@ -156,6 +156,7 @@ pub const HIPOPS_SMALLEST: u32 = 256;
 pub const HIPOPS_SORTED: u32 = 512;
 /// A flag.
 pub const HIPOPS_WINDOW_INDICES: u32 = 1024;
+/// A flag.
 pub const HIPOPS_DESCENDING: u32 = 2048;
 
 api! {
