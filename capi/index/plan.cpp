@@ -100,7 +100,7 @@ SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const SortPlan&
       s.portions = (p.indices + s.portion - 1) / s.portion;
       // If entries are few, several blocks divide their rows.
       s.joined_parts = row_parts(vectors, device.units * kJoinedBlocksAUnit >> sort.high_bits, device);
-      s.sum_parts = sort.joins ? 1 : row_parts(vectors, device.units * kSumBlocksAUnit / s.portions, device);
+      s.sum_parts = row_parts(vectors, sort.joins ? 1 : device.units * kSumBlocksAUnit / s.portions, device);
       break;
     }
   }
