@@ -74,6 +74,9 @@ SORTED_SOURCES = "device/index/sorted_sources.h"
 SORT_TILE = "device/index/sort_tile.h"
 RADIX_PASSES = "device/index/radix_passes.h"
 SEGMENTED_SUM = "device/index/segmented_sum.h"
+CUMSUM = "device/reduce/cumsum.h"
+CUMSUM_LINES = "device/reduce/cumsum_lines.h"
+SORT_KEYS = "device/select/sort_keys.h"
 
 # Windows of an index have 2^30 places.
 SMALL_WINDOWS = (Change("device/index/row_bucket.h", "kMostPlaces = 1 << 30", "kMostPlaces = 1 << 11"),)
@@ -1188,4 +1191,33 @@ MUTATIONS = (
         before="return {bit_cast<uint16_t>(_Float16(v))};",
         after="return {bit_cast<uint16_t>(_Float16(v + 0.0f))};",
         runs=(Run("adversarial", "f16", output="adversarial_signs_of_zero"),)),
+    # ---- Cumulative sums, and sort
+    Mutation(
+        "sum_of_chunks_without_the_last",
+        "The chunks after the last whole group of 32 are left out of the sum before a chunk. Lines of one chunk do not show it.",
+        "cumsum", CUMSUM,
+        before="HIPOPS_METHOD Wide sum() const { return groups + group; }",
+        after="HIPOPS_METHOD Wide sum() const { return groups; }",
+        runs=(Run("sizes", "f32"), Run("sizes", "i64"))),
+    Mutation(
+        "one_set_of_sums_of_groups",
+        "A wave that is early for the next tile overwrites the sums of the one before, which late waves still add.",
+        "cumsum", CUMSUM_LINES,
+        before="            total += of_one;\n          }\n          turn ^= 1;\n",
+        after="            total += of_one;\n          }\n",
+        runs=(Run("sizes", "f32", "report", output="race at byte", race=True),)),
+    Mutation(
+        "zeros_in_order",
+        "-0 is less than +0, so equal elements change places.",
+        "sort", SORT_KEYS,
+        before="key = bits == (sign & is_float) ? sign : key;",
+        after="",
+        runs=(Run("adversarial", "f32"), Run("adversarial", "bf16"))),
+    Mutation(
+        "zeros_made_from_keys",
+        "Both zeros have one key, and a long row's values are made from keys: -0 becomes +0.",
+        "sort", SORT_KEYS,
+        before="((ordered & most) == uint32_t(a.sign) || (ordered & most) == most)",
+        after="(ordered & most) == most",
+        runs=(Run("adversarial", "f32"),)),
 )
