@@ -18,9 +18,9 @@ struct RmsNormArgs {
 
 #define HIPOPS_RMS_NORM_KERNELS(X)                                \
   HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, f32, 1024)             \
-  HIPOPS_ROW_KERNELS_OF(X, rms_norm, f32, 4, 4, 1024, 1024, 1024)  \
+  HIPOPS_ROW_KERNELS_OF(X, rms_norm, f32, 4, 4, 1024, 1024, 1024) \
   HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, f16, 1024)             \
-  HIPOPS_ROW_KERNELS_OF(X, rms_norm, f16, 4, 4, 1024, 1024, 1024)  \
+  HIPOPS_ROW_KERNELS_OF(X, rms_norm, f16, 4, 4, 1024, 1024, 1024) \
   HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, bf16, 1024)            \
   HIPOPS_ROW_KERNELS_OF(X, rms_norm, bf16, 4, 4, 1024, 1024, 1024) \
   HIPOPS_ROW_KERNELS_OF_F64(X, rms_norm)

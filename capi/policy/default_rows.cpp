@@ -49,14 +49,17 @@ bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device, 
 // there are many rows, a cluster's persistent blocks are faster, because they prefetch.
 bool fills_unit(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
   if (!device.prefetches_rows || k.body != RowBody::on_chip || k.layout != RowLayout::unaligned) return false;
-  const int64_t block = k.lanes == k.block ? vectors_of(k, p) / k.vectors : k.block;
+  const int64_t lanes = (vectors_of(k, p) + k.vectors - 1) / k.vectors, wave = device.wave_size;
+  const int64_t block = k.lanes == k.block ? (lanes + wave - 1) / wave * wave : k.block;
   return 2 * block > k.resident;
 }
 
-// The order in which kernels are preferred. The lowest rank is best, and the first difference decides: body, but a
-// cluster before a block that fills a unit; the problem's own layout before another; if there are few rows, fewest vectors a lane; a part of a wave before a block.
-// Last: for parts of waves, fewest lanes; for blocks, most vectors a lane, because more bytes are then in flight. If
-// that leaves fewer than four waves on AMD, fewest vectors a lane.
+// The order in which kernels are preferred. The lowest rank is best, and the first difference decides:
+// - Body, but a cluster before a block that fills a unit.
+// - The problem's own layout before another. If there are few rows, fewest vectors a lane.
+// - A part of a wave before a block.
+// - For parts of waves, fewest lanes. For blocks, most vectors a lane, because more bytes are then in flight. If that
+//   leaves fewer than four waves on AMD, fewest vectors a lane.
 std::array<int, 5> rank_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device,
                            const PlanOptions& options) {
   std::array<int, 5> rank = {2 * int(k.body), k.layout != p.layout};

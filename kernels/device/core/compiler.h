@@ -85,15 +85,6 @@ HIPOPS_FN uint32_t hide_origin(uint32_t v) {
   return v;
 }
 
-// nvcc: hides how a pointer was computed. Loads at offsets from it then share its register. Otherwise nvcc adds each
-// offset to a term of the pointer: five instructions a load.
-template <class T>
-HIPOPS_FN T* hide_terms(T* pointer) {
-#if defined(HIPOPS_NVIDIA)
-  asm volatile("" : "+l"(pointer));
-#endif
-  return pointer;
-}
 // nvcc: hides which values a number can have, so a case that never happens is not removed.
 HIPOPS_FN uint32_t hide_range(uint32_t v) {
 #if defined(HIPOPS_NVIDIA)
@@ -187,7 +178,7 @@ HIPOPS_FN C rounded_product(C a, C b) {
 
 // ---- Addresses.
 
-// nvcc: keeps an address as one number. Otherwise it would add the parts of the address again for each element.
+// nvcc: keeps an address as one number. Otherwise it would add the parts of the address again for each access, in 64 bits.
 template <class T>
 HIPOPS_FN const T* keep_one_address(const T* at) {
 #if defined(HIPOPS_NVIDIA)

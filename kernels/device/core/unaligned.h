@@ -61,7 +61,7 @@ class IncomingVectors {
     } else {
       if (v == 0) {
         before_ = misalignment(from + place);
-        begin_ = hide_terms(from - before_);
+        begin_ = keep_one_address(from - before_);
       }
       low_[v] = load_words(begin_ + place);
     }
@@ -94,7 +94,7 @@ class IncomingVectors {
     if constexpr (!has_unaligned_vectors) {
       if (!kHasNext && first.before_ == 0) return;
       const uint32_t bytes = uint32_t(first.before_) * uint32_t(sizeof(T));
-      // Elements of 4 bytes never use the last word. nvcc must not know that. Otherwise the word's register gets another
+      // Elements of 4 or 8 bytes never use the last word. nvcc must not know that. Otherwise the word's register gets another
       // value while the load is in flight, and that value waits for the load.
       switch (sizeof(T) < 4 ? bytes / 4 : hide_range(bytes / 4)) {
         case 0: return each([&](auto& one) { one.template shift_words<0>(bytes); }, first, others...);
@@ -137,7 +137,7 @@ class IncomingVectors {
   }
 
   VectorWords low_[n], high_[n];
-  const T* begin_;  // the aligned vectors of places 0, 1, ... are at begin_[place]
+  const T* begin_;  // the aligned vector of place p is at begin_ + p
   int before_ = 0;  // elements of the first aligned vector that are before this one
 };
 

@@ -132,14 +132,14 @@ class AllColumns {
         for (int i = 0; i < kCount; ++i) sizeof(W) < sizeof(C) ? kept_[v][i].recompute_derived() : kept_[v][i].issue_before_use();
     }
   }
-  // NVIDIA's unaligned rows load the columns of a few vectors together, and shift them by one branch: a round. On chip,
-  // registers limit how many.
-  static constexpr bool kMayLoadRounds = !kKept && Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors;
-  static constexpr int kMostInRound = (Shape::kBody == RowBody::on_chip ? 2 : 4) / (kCount * Op::kInputs);
-  static constexpr int kRound = kMostInRound < 1 ? 1 : Shape::kVectors < kMostInRound ? Shape::kVectors : kMostInRound;
-  using Round = Incoming<kRound>[kCount];
+  // NVIDIA's unaligned rows load the columns of kTogether vectors together, and shift them by one branch. On chip,
+  // registers limit the number.
+  static constexpr bool kMayLoadTogether = !kKept && Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors;
+  static constexpr int kMostTogether = (Shape::kBody == RowBody::on_chip ? 2 : 4) / (kCount * Op::kInputs);
+  static constexpr int kTogether = kMostTogether < 1 ? 1 : Shape::kVectors < kMostTogether ? Shape::kVectors : kMostTogether;
+  using Together = Incoming<kTogether>[kCount];
   // Whether all columns are present, in the rows' type, and have one misalignment.
-  HIPOPS_METHOD bool loads_rounds() const {
+  HIPOPS_METHOD bool loads_together() const {
     bool all = all_in_row_type_;
 #pragma unroll
     for (int i = 1; i < kCount; ++i) all = all && column_[i].misalignment_of_data() == column_[0].misalignment_of_data();
@@ -147,16 +147,17 @@ class AllColumns {
   }
   // Reads vector v. The caller reads the vectors in order.
   template <class Rows>
-  HIPOPS_METHOD void read_in_round(const Rows& rows, int64_t base, int v, Round& round, C (&out)[kCount + 1][kLength]) const {
-    if (v % kRound == 0) {
+  HIPOPS_METHOD void read_together(const Rows& rows, int64_t base, int v, Together& together, C (&out)[kCount + 1][kLength]) const {
+    if (v % kTogether == 0) {
       const auto place = [&](int n) { return rows.clamp_to_row(rows.column(base, v + n)); };
 #pragma unroll
-      for (int i = 0; i < kCount; ++i) column_[i].template issue_loads<kRound>(place, &round[i]);
-      if constexpr (kCount == 2) Incoming<kRound>::shift_all(round[0], round[1]);
-      else round[0].shift();
+      for (int i = 0; i < kCount; ++i) column_[i].template issue_loads<kTogether>(place, &together[i]);
+      static_assert(kCount <= 2, "all columns are shifted");
+      if constexpr (kCount == 2) Incoming<kTogether>::shift_all(together[0], together[1]);
+      else together[0].shift();
     }
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) Column<Shape>::widen_all(round[i].value(v % kRound), out[i]);
+    for (int i = 0; i < kCount; ++i) Column<Shape>::widen_all(together[i].value(v % kTogether), out[i]);
   }
   template <class Rows>
   HIPOPS_METHOD void read(const Rows& rows, [[maybe_unused]] int v, typename Rows::Column col, C (&out)[kCount + 1][kLength]) const {
@@ -239,7 +240,7 @@ struct NoColumns {
   template <class... All> HIPOPS_METHOD void issue_loads(const All&...) const {}
   HIPOPS_METHOD void wait_for_loads() const {}
   HIPOPS_METHOD void recompute_widened() const {}
-  static constexpr bool kMayLoadRounds = false;
+  static constexpr bool kMayLoadTogether = false;
   template <class... All> HIPOPS_METHOD void read(const All&...) const {}
   template <class... All> HIPOPS_METHOD void read_neighbours(const All&...) const {}
   template <class... All> HIPOPS_METHOD void read_edge(const All&...) const {}

@@ -19,7 +19,7 @@ enum class RowLayout : int32_t {
   packed,     // short rows without gaps in them or between them; a block stages many in shared memory
 };
 
-// The place of a row between its reduction and its results. Launchers prefer a body that is listed earlier.
+// The place of a row between its reduction and its results. Launchers mostly prefer a body that is listed earlier (`rank_of`).
 enum class RowBody : int32_t {
   on_chip,   // in the registers of some lanes of a wave, or of a block
   cluster,   // in the registers of a cluster's blocks; AMD: of a block twice as large (older gfx9 streams)

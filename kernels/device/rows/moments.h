@@ -124,10 +124,10 @@ struct SumAndDeviations {
     // merge() squares the differences between the parts' means.
     if constexpr (!View::kIsRow) in_range = in_range && sum.high() * sum.high() <= F::kMostSum;
     if (__builtin_expect(ballot(!in_range) != 0, 0)) {
-      const int e = scaling_exponent(view.second_pass(), terms.eps);
+      const int e = scaling_exponent(view.extreme_pass(), terms.eps);
       const C power = power_of_two<C>(-e);
-      const Wide scaled = sum_of(view.second_pass(), power);
-      const C scaled_squares = squares_about(Mean<T>(scaled, own), view.second_pass(), power, own);
+      const Wide scaled = sum_of(view.extreme_pass(), power);
+      const C scaled_squares = squares_about(Mean<T>(scaled, own), view.extreme_pass(), power, own);
       if (!in_range) sum = scaled, squares = scaled_squares, exponent = e;
     }
     return {sum, widened(squares), exponent};

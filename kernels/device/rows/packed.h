@@ -141,6 +141,7 @@ struct StagedRow {
   int place, cols;
 
   HIPOPS_METHOD const StagedRow& second_pass() const { return *this; }
+  HIPOPS_METHOD const StagedRow& extreme_pass() const { return *this; }
   template <class O, class F, class G = Identity>
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
     using V = decltype(f(C()));

@@ -18,7 +18,7 @@ HIPOPS_FN void copy_input(const C (&x)[n], C (&out)[Op::kOutputs][n]) {
 }
 template <class Op>
 struct PlainResults {
-  static constexpr bool kAreRare = false;
+  static constexpr bool kAreRare = false;  // true: columns are read one by one, in less code
 
   template <class Args, class Row, class C, int n, int columns>
   HIPOPS_METHOD void operator()(const Args& a, const Row& row, const C (&x)[n], C (&column)[columns][n],
@@ -126,10 +126,10 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
     });
   };
   const auto read_each = [&](int v, auto col, auto& weight) { columns.read(rows, v, col, weight); };
-  if constexpr (Columns::kMayLoadRounds && !Results::kAreRare) {
-    typename Columns::Round round;
-    const auto read_in_round = [&](int v, auto, auto& weight) { columns.read_in_round(rows, base, v, round, weight); };
-    if (__builtin_expect(columns.loads_rounds(), 1)) store_vectors(read_in_round);
+  if constexpr (Columns::kMayLoadTogether && !Results::kAreRare) {
+    typename Columns::Together together;
+    const auto read_together = [&](int v, auto, auto& weight) { columns.read_together(rows, base, v, together, weight); };
+    if (__builtin_expect(columns.loads_together(), 1)) store_vectors(read_together);
     else store_vectors(read_each);
   } else {
     store_vectors(read_each);

@@ -51,8 +51,8 @@ struct SumOfSquares {
     int exponent = 0;
     const bool in_range = fused_multiply_add(squares, terms.inverse_cols, terms.eps) >= F::kLeastMean && squares <= F::kMostSum;
     if (__builtin_expect(ballot(!in_range) != 0, 0)) {
-      const int e = scaling_exponent(view.second_pass(), terms.eps);
-      const C scaled = view.second_pass().reduce(Sum(), ScaledSquare<C>{power_of_two<C>(-e)});
+      const int e = scaling_exponent(view.extreme_pass(), terms.eps);
+      const C scaled = view.extreme_pass().reduce(Sum(), ScaledSquare<C>{power_of_two<C>(-e)});
       if (!in_range) squares = scaled, exponent = e;
     }
     return {WideSum<C>::of(squares), exponent};

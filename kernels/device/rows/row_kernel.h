@@ -24,12 +24,16 @@ HIPOPS_FN void load_row_arguments(const typename Op::Args& a) {
 template <class Shape>
 constexpr bool prefetches = may_prefetch_rows && prefetches_rows(Shape::kBody);
 
+// The first reduction of a row, a further one, and one that only extreme rows need (extreme_rows.h).
+enum class Pass { first, second, extreme };
+
 // A row in registers. Its reductions return the result of the whole row to every lane.
-template <class Op, class Shape, class Reduction, bool kSecondPass = false>
+template <class Op, class Shape, class Reduction, Pass kPass = Pass::first>
 struct RowView {
   static constexpr bool kIsRow = true, kKeepsMapped = true, kSharedByWaves = Shape::kRowsPerBlock == 1;
-  // Waves that share a row rarely need a second pass.
-  static constexpr bool kLoadsAgain = kSecondPass && kSharedByWaves && bounds_set_registers && !Op::kMaps && Op::kTyped == 0;
+  // nvcc would spill other values of unaligned rows to the stack if extreme rows stayed in registers.
+  static constexpr bool kLoadsAgain = kPass == Pass::extreme && kSharedByWaves && bounds_set_registers &&
+                                      Shape::kLayout == RowLayout::unaligned && !Op::kMaps && Op::kTyped == 0;
   const typename Op::Args& args;
   Tile<Op, Shape>& tile;
   const RowsOf<Op, Shape>& rows;
@@ -37,7 +41,10 @@ struct RowView {
 
   HIPOPS_METHOD bool begins_row() const { return true; }
   HIPOPS_METHOD typename Shape::Compute given(int i) const { return rows.given(i, Op::absent_given(i)); }
-  HIPOPS_METHOD RowView<Op, Shape, Reduction, true> second_pass() const { return {args, tile, rows, reduction}; }
+  template <Pass kNext>
+  using ViewOf = RowView<Op, Shape, Reduction, kPass == Pass::extreme ? kPass : kNext>;
+  HIPOPS_METHOD ViewOf<Pass::second> second_pass() const { return {args, tile, rows, reduction}; }
+  HIPOPS_METHOD ViewOf<Pass::extreme> extreme_pass() const { return {args, tile, rows, reduction}; }
   // h changes the lane's result before lanes are reduced.
   template <class O, class F, class G = Identity, class H = Identity>
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}, H h = {}) const {
@@ -45,7 +52,7 @@ struct RowView {
       return reduction(h(tile.reduce_again(args, rows, op, f, g)), op);
     } else {
       tile.recompute_widened();
-      return reduction(h(tile.template reduce<kSecondPass>(rows, 0, op, f, g)), op);
+      return reduction(h(tile.template reduce<kPass != Pass::first>(rows, 0, op, f, g)), op);
     }
   }
   template <class F>
@@ -64,6 +71,7 @@ struct LaneView {
   HIPOPS_METHOD bool begins_row() const { return base == 0 && rows.rank() == 0; }
   HIPOPS_METHOD typename Shape::Compute given(int i) const { return rows.given(i, Op::absent_given(i)); }
   HIPOPS_METHOD LaneView<Op, Shape, true> second_pass() const { return {tile, rows, base}; }
+  HIPOPS_METHOD LaneView<Op, Shape, true> extreme_pass() const { return second_pass(); }
   template <class O, class F, class G = Identity>
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
     tile.recompute_widened();

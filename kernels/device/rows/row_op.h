@@ -16,7 +16,8 @@
 //                              combine<E>(args, given, in, out), where E is the typed input's element type
 //   part(args, view)           reduces a row on chip, or the lane's elements of a tile. view.reduce(op, f) reduces
 //                              f(element). view.map(f) replaces each element by f(element). view.second_pass() is a
-//                              view for a further reduction that few rows need. view.kIsRow: the view is the whole row.
+//                              view for a further reduction, and view.extreme_pass() for one that only extreme rows
+//                              need (extreme_rows.h). view.kIsRow: the view is the whole row.
 //                              view.begins_row(): the view has the row's first element; no other view of the row has.
 //                              kKeepsMapped: apply() gets the mapped elements. kSharedByWaves: several waves share the
 //                              row.

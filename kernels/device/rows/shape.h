@@ -71,6 +71,7 @@ class Rows {
 
   // The same row, located again. So no register keeps its pointers until this call.
   HIPOPS_METHOD Rows located_again() const {
+    static_assert(Shape::kRowsPerBlock == 1, "every lane has the row");
     uint32_t low = uint32_t(number_);
     recompute_derived(low);
     Rows again(*s_);

@@ -123,8 +123,7 @@ class Tile {
     if (Rows::kHasEdges && base == 0 && rows.edge() >= 0) of_vector[0] = op(of_vector[0], g(f(edge_)));
     return of_vector[0];
   }
-  // The same for a rare second pass over a row on chip. It loads the row again, one vector at a time: nvcc would give
-  // the work on all vectors registers that other code then lacks.
+  // The same for an extreme row. It loads the row again, and adds one vector after another, so it needs few registers.
   template <class Args, class Rows, class O, class F, class G>
   HIPOPS_METHOD auto reduce_again(const Args& args, const Rows& rows, O op, F f, G g) const {
     using W = decltype(g(f(C())));
@@ -199,7 +198,7 @@ class Tile {
   }
   // nvcc: the edge is loaded after the wait for the vectors. Otherwise nvcc would store it to the stack, and wait for it
   // before the last vector's load. Other ops have registers for it.
-  static constexpr bool kLoadsEdgeLate = bounds_set_registers && Shape::kBody == RowBody::on_chip && Op::kColumns == 1;
+  static constexpr bool kLoadsEdgeLate = bounds_set_registers && Shape::kBody == RowBody::on_chip && Op::kColumns == 1 && Op::kTyped == 0;
   template <class Rows>
   HIPOPS_METHOD void issue_edge(const Rows& rows, int64_t base) {
     if constexpr (Rows::kHasEdges) {
