@@ -15,7 +15,7 @@ enum class SumsWay {
   few,     // a wave for each index and part of a row reads all indices
   scan,    // a block reads the whole index, and keeps the indices that name its rows
   line,    // `scan` for each line of scatter_add's index: launch_line_sums
-  sorted,  // indices are sorted, and blocks sum equal portions of the sources
+  sorted,  // indices are sorted by row, and blocks sum the sorted sources
 };
 
 struct SumsChoice {

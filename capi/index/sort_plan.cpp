@@ -24,9 +24,9 @@ void set_batch(int64_t indices, int64_t least, int64_t most, SortPlan* plan) {
   plan->blocks = (indices + plan->batch - 1) / plan->batch;
 }
 
-// The bits of the high digit, which has a value for each block that joins. These blocks fill a device, if each then has
-// enough entries. The entries of most values fit in shared memory, and the low digit has at most kJoinedBits. More
-// values would only make runs shorter.
+// The bits of the high digit, which has a value for each block that joins. These blocks fill a device, if each has
+// enough entries. Up to kSplitBits, most values' entries have room in shared memory, and the low digit has at most
+// kJoinedBits. More values would only make runs shorter.
 int high_bits_of(int bits, int64_t indices) {
   const int for_units = std::min(log2_up(kJoiningBlocks), log2_up((indices + kFewestToJoin - 1) / kFewestToJoin));
   const int for_room = log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin);

@@ -12,12 +12,13 @@ namespace sums_policy {
 constexpr int64_t kMostUnsorted = 256;  // indices: a call with more has a workspace, to sort them
 // Bytes of x a unit that a launch prefetches to the L2 cache while it waits for the sort.
 constexpr int64_t kAheadOfSums = int64_t{240} << 10;
-// The number of blocks that split or partition. There are more if a batch would be larger than kSortBatch
-// (kLargestTile), and fewer if it would be smaller than kSortBlock. Smaller batches are sorted sooner, but have more
-// and shorter runs.
+// The number of blocks that split or partition: smaller batches are sorted sooner, but have more and shorter runs. A
+// batch has at least kSortBlock indices, and one for each digit. It has at most kSortBatch indices (in a radix sort:
+// kLargestTile), or more if there would be more than kMostPartitioners blocks.
 constexpr int64_t kWantedPartitioners = 128;
-// Blocks that join: kJoiningBlocks, or fewer if a block would have less than kFewestToJoin entries. They are more if a
-// block would have more than kEntriesToJoin: half of the room in shared memory, so the entries of most digits fit.
+// Blocks that join: kJoiningBlocks, or fewer if a block would have less than kFewestToJoin entries. There are more, up
+// to 2^kSplitBits, if a block would have more than kEntriesToJoin, or its low digit more than kJoinedBits.
+// kEntriesToJoin is half of the room in shared memory, because digits differ in their numbers of entries.
 constexpr int64_t kJoiningBlocks = 256, kFewestToJoin = 64, kEntriesToJoin = kSortBatch / 2;
 // Blocks join if, on average, a block has up to kMostEntriesToSum entries, and a row up to kMostSourcesToSum. With
 // more, too many blocks lack room, or have a row of several chunks.

@@ -8,7 +8,7 @@ namespace hipops {
 namespace {
 
 // Bits: of a digit, at most. Streams: blocks sort batch after batch, and keep the tally and the sorted entries in the
-// same shared memory. AllKeys: a batch's first places have entries with any keys. Otherwise kNoKey marks a place without.
+// same shared memory. AllKeys: a batch's first places have entries with any keys. Otherwise kNoKey marks other places.
 template <int Block, int Depth, int Bits, bool Streams = false, bool AllKeys = false>
 struct RadixShape {
   static constexpr int kBlock = Block, kDepth = Depth, kBatch = Block * Depth, kWaves = Block / wave_size;
@@ -24,7 +24,8 @@ struct Batch {
   static constexpr int kDepth = Shape::kDepth;
   static constexpr uint32_t kNoKey = UINT32_MAX;  // marks a place without an entry
   SortEntry entry[kDepth];
-  uint32_t rank[kDepth];  // the number of earlier entries of its wave with the same digit
+  // The number of earlier entries of its wave with the same digit. sort_batch turns it into the place in `sorted`.
+  uint32_t rank[kDepth];
   uint32_t of_wave;       // places of a wave, a multiple of wave_size
 
   HIPOPS_METHOD void begin(uint32_t entries) {
@@ -34,7 +35,7 @@ struct Batch {
   }
 
   HIPOPS_METHOD uint32_t place(int n) const { return wave_index() * of_wave + uint32_t(n) * wave_size + lane_index(); }
-  // True at the first place after a group of ranks, if the group ends the wave's entries.
+  // True if n is a multiple of kTogether, and the wave has no entries from the lanes' n-th places on.
   HIPOPS_METHOD bool ends_before(int n) const { return n % Shape::kTogether == 0 && !in_use(n); }
   HIPOPS_METHOD bool in_use(int n) const { return uint32_t(n) * wave_size < of_wave; }  // the same for all work-items
 

@@ -2,8 +2,8 @@
 //   joined  A block joins a digit. If the digit's entries stay in shared memory (sort_join), it sums them.
 //   sum     For all other entries: A block sums the chunks that begin in its portion of the sorted entries. All
 //           portions have one size, so the work is balanced for any indices. The sums of a row with several chunks are
-//           stored in the workspace. The block that stores the last chunk sum of a group of kChunk adds the group. The
-//           block that adds the last group of a row adds the row's groups.
+//           stored in the workspace. The block whose count completes a group of kChunk sums adds the group. The block
+//           whose count completes a row adds the row's groups.
 #pragma once
 
 #include "device/index/running_sum.h"
@@ -31,8 +31,8 @@ HIPOPS_FN uint32_t first_of_key(const SortEntry* entry, uint32_t end) {
   return uint32_t(within);
 }
 
-// The number of a chunk's sums. `place`: of the chunk's first entry. No two chunks of rows with several chunks have one
-// slot: two full chunks, and two last chunks, begin at least kChunk entries apart.
+// The number of a chunk's sums. `place`: of the chunk's first entry, in s.sorted or in the portion. No two chunks of
+// rows with several chunks have one slot: two full chunks, and two last chunks, begin at least kChunk entries apart.
 HIPOPS_FN uint32_t slot_of(uint32_t place, bool is_last) { return place / kChunk * 2 + uint32_t(is_last); }
 
 // Sums the chunks of entries in shared memory, in one part of each row. A wave claims vectors, sums them, and claims
@@ -81,7 +81,7 @@ class SegmentSums {
   }
 
   // Adds the chunk sums of rows with several chunks: first in groups of kChunk, and then the sums of groups. The block
-  // that counts a group's, or a row's, last sum adds its sums, so no block waits for another. `stride`: chunks from one
+  // whose count completes a group, or a row, adds its sums, so no block waits for another. `stride`: chunks from one
   // sum to the next.
   HIPOPS_METHOD void add_chunk_sums(uint32_t part) const {
     const uint32_t own = lane_index() % kSlots;
@@ -168,7 +168,8 @@ class SegmentSums {
       uint32_t place = i, number = 0;  // of a chunk: in the portion, and in its row
       bool has_chunk = i < portion && begins_row(i);
       const LaneMask all = ballot(has_chunk), later = all & ~(2 * lanes_below() + 1);
-      const uint32_t end = later != 0 ? first + uint32_t(first_bit(later)) : next;  // of the row
+      // The row's end. If the row continues: the end of the loaded entries, past place + kChunk, so is_last is false.
+      const uint32_t end = later != 0 ? first + uint32_t(first_bit(later)) : next;
       if (all != 0) next = first + uint32_t(first_bit(all));
       if (i == 0 && rank != 0) {
         // The portion begins within a row, whose next chunk begins at the next multiple of kChunk of its sources.
@@ -247,8 +248,8 @@ class SegmentSums {
   // The slice of the row's first chunk.
   HIPOPS_METHOD uint32_t first_slice(uint32_t slot) const { return first_ / kChunk + slot / 2 - number_of(slot); }
 
-  // A counter: the counted chunks, and the chunks that the row has at least. The second number is 0 until the chunk, or
-  // the group, that knows it is counted.
+  // A counter: the counted chunks, and the chunks that the row has at least. Exactly one chunk, or group, adds `known`:
+  // before, it is 0. In a row's counter it is exact.
   struct Counted {
     uint32_t chunks, known;
   };
@@ -259,16 +260,17 @@ class SegmentSums {
     return {uint32_t(now), uint32_t(now >> 32)};
   }
 
-  // Counts the slot's chunk in its group. If all of the group's chunks are counted, it returns the number of chunks that
-  // the row has at least, otherwise 0.
+  // Counts the slot's chunk in its group. If all of the group's chunks are counted, it returns the number of chunks
+  // that the row has at least, otherwise 0.
   HIPOPS_METHOD uint32_t count_chunk(uint32_t slot, uint32_t part) const {
     const uint32_t number = number_of(slot), group = number - number % kChunk;
     const bool is_last = slot % 2 != 0;
-    // No counter: another row's first chunk may begin in the slice of a row's last chunk.
+    // The chunk is its group: no counter. Its slice may have the counter of the next row's first group.
     if (is_last && number == group) return number + 1;
     uint32_t known = 0;
     if (is_last || number % kChunk == kChunk - 1) known = number + 1 + uint32_t(!is_last);
     const Counted now = count(first_slice(slot) + group, part, {1, known});
+    // While `known` is 0, 0 is returned for any `all`.
     const uint32_t all = now.known - group < kChunk ? now.known - group : kChunk;
     return now.chunks == all ? now.known : 0;
   }
@@ -289,6 +291,7 @@ class SegmentSums {
     const uint32_t begin = stride == 1 ? number - number % kChunk : 0;
     const uint32_t end = stride == 1 && chunks - begin > kChunk ? begin + kChunk : chunks;
     Sum* const sums = static_cast<Sum*>(a.segments.sums) + int64_t(vector) * Length + element;
+    // If the row has more than `chunks` chunks, number chunks - 1 is in a later group. So no chunk here is the last.
     const auto sum_of = [&](uint32_t chunk) -> Sum& {
       return sums[slot_of((slice + chunk) * kChunk, chunk + 1 == chunks) * a.walk.count * Length];
     };
@@ -325,7 +328,8 @@ class SegmentSums {
   uint32_t lead_, loaded_, first_;
   // For each slot of the portion with a chunk sum: the chunk's number in its row << 32 | the row.
   Shared<uint64_t> number_and_row_ = shared_member<SegmentSums, uint64_t, kSlots>();
-  // For each slot: the number of chunks that its row has at least, or 0 if the block adds no sums for the slot.
+  // For each slot: UINT32_MAX if it has a chunk sum. After a count: the number of chunks that its row has at least, or
+  // 0 if the block adds no sums for the slot.
   Shared<uint32_t> chunks_ = shared_member<SegmentSums, uint32_t, kSlots>();
   Shared<uint32_t> counts_ = shared_member<SegmentSums, uint32_t, kCounts>();
 };
@@ -348,6 +352,7 @@ class JoinedSums {
     const uint32_t digit = block_index() / a.segments.row_parts, part = block_index() - digit * a.segments.row_parts;
     SegmentSums<T, Length, kJoinedBlock, kFlight> sums(reload_arguments(a), sorted, words, part);
     sums.begin();
+    // sort_join has the barrier between begin() and add_rows().
     const uint32_t entries = sort_join(s, digit, part == 0, words, start_of, sorted);
     if (entries != 0) sums.add_rows(start_of, 1u << reload_arguments(a).sort.low_bits, entries);
   }

@@ -52,7 +52,8 @@ class SortTile {
   HIPOPS_METHOD bool is_there() const { return first_ < past_; }
   HIPOPS_METHOD void next() { first_ += Shape::kBatch; }
 
-  // Loads the entries or, with Counts, only their keys. With Counts it also reports indices out of range.
+  // Loads the entries. Counts: it also reports indices out of range, and leaves rows of x (element_bytes) to the launch
+  // that partitions.
   template <bool Counts>
   HIPOPS_METHOD void load(Batch<Shape>* batch) const {
     const uint32_t left = past_ - first_ < Shape::kBatch ? uint32_t(past_ - first_) : uint32_t(Shape::kBatch);

@@ -39,7 +39,7 @@ HIPOPS_FN void sort_split(const Args& a) {
   }
 }
 
-// The entries of the block's high digit, collected from the runs of the batches.
+// The entries of the block's high digit, collected from the runs of the batches that blocks split.
 template <class Shape>
 class Runs {
  public:
@@ -50,10 +50,10 @@ class Runs {
 
   struct Counted {
     uint32_t entries;   // of the block
-    bool is_one_batch;  // whether all entries are one batch, which then stays in registers
+    bool is_one_batch;  // one `Batch` has all entries, from up to kBlock blocks. It then stays in registers
   };
 
-  // Calls f(is_one_batch), which must end with a barrier, for each loaded batch.
+  // Calls f(is_one_batch), which must end with a barrier, for each loaded `Batch`: up to kSortBatch entries of runs.
   template <class F>
   HIPOPS_METHOD Counted for_each_batch(Batch<Shape>* batch, F f) const {
     const uint32_t* starts = s.starts + int64_t(digit_) * s.blocks;
@@ -94,7 +94,7 @@ class Runs {
   static constexpr uint32_t kEntryMask = (1u << kEntryBits) - 1;
   static_assert(Shape::kBlock * kSortBatch <= kEntryMask && Shape::kBlock < 1 << (32 - kEntryBits), "both have room");
 
-  // Loads a batch of the tile. It sets a flag where a run begins. Lanes count flags to find their runs.
+  // Loads a `Batch` of the tile. It sets a flag where a run begins. Lanes count flags to find their runs.
   HIPOPS_METHOD void load(uint32_t runs, uint32_t first, uint32_t entries, Batch<Shape>* batch) const {
 #pragma unroll 1
     for (uint32_t run = hide_origin(thread_index()); run < runs; run += Shape::kBlock) {
@@ -114,7 +114,7 @@ class Runs {
     for (int n = 0; n < Shape::kDepth; ++n) {
       batch->entry[n] = {Batch<Shape>::kNoKey, 0};
       if (!batch->in_use(n)) continue;
-      flag_[batch->place(n)] = 0;  // for the next batch
+      flag_[batch->place(n)] = 0;  // for the next `Batch`
       const LaneMask flags = ballot(begins[n]);
       const uint32_t run = before + uint32_t(count_bits(flags & (2 * lanes_below() + 1)));
       const uint32_t i = first + batch->place(n);
@@ -128,17 +128,16 @@ class Runs {
   // For each run of the tile: the entries before it; from this number to the place of its first entry in s.split.
   Shared<uint32_t> begin_ = shared_member<Runs, uint32_t, Shape::kBlock + 1>();
   Shared<uint32_t> distance_ = shared_member<Runs, uint32_t, Shape::kBlock>();
-  Shared<uint8_t> flag_ = shared_member<Runs, uint8_t, kSortBatch>();  // 1 where a run begins in the batch
+  Shared<uint8_t> flag_ = shared_member<Runs, uint8_t, kSortBatch>();  // 1 where a run begins in the `Batch`
   Shared<uint32_t> first_run_ = shared_member<Runs, uint32_t, Shape::kWaves>();
 };
 
 // Shared memory of a block that joins, in words: for tallies, and then for the list of chunks.
 constexpr int kJoinWords = JoinedShape::kTally / 2 > kSortBatch ? JoinedShape::kTally / 2 : kSortBatch;
 
-// Joins a digit. The entries stay in `sorted` if they have room there, and no row has several chunks (only `sum` stores
-// chunk sums). The function then returns the number of entries, and start_of has the place of each low digit's first
-// entry. Otherwise it returns 0. If `stores` is set, it has then stored the entries to s.sorted, behind the entries of
-// other blocks.
+// Joins a digit. The entries stay in `sorted` if they are one `Batch` (Counted), and no row has several chunks: only
+// `sum` stores chunk sums. Then it returns their number, and start_of has the place of each low digit's first entry.
+// Otherwise it returns 0, and if `stores` is set, it has stored the entries to s.sorted, behind other blocks' entries.
 HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t high_digit, bool stores, Shared<uint32_t> words,
                              Shared<uint16_t> start_of, Shared<SortEntry> sorted) {
   using Shape = JoinedShape;

@@ -62,11 +62,12 @@ constexpr int64_t kMostPartVectors = INT32_MAX / kMostChunks;  // 31 bits number
 // No part of a row has fewer vectors, except the last: the lanes of the smallest wave (row_parts in index/plan.cpp).
 constexpr int64_t kLeastPartVectors = 32;
 
-// Sorted entries are cut into slices of kChunk entries. A row's chunks begin in neighbouring slices, so slices number
-// the chunk sums.
+// Sorted entries are cut into slices of kChunk entries. A slice has two slots for chunk sums (slot_of). A row's chunks
+// begin in neighbouring slices.
 struct SegmentArgs {
   uint32_t portion;       // entries of a block of `sum`: a multiple of kChunk
-  uint32_t row_parts;     // `joined`, `sum`: blocks that divide the vectors of the same rows
+  // Blocks of this launch that divide the vectors of the same rows. In `split` and the passes: blocks of `sum`.
+  uint32_t row_parts;
   uint32_t part_vectors;  // `joined`, `sum`: vectors of a row that a block sums, at most
   // 1: neighbouring lanes sum neighbouring rows, which are closer to each other in memory than the elements of a row.
   uint32_t lanes_by_row;
