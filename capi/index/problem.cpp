@@ -33,7 +33,7 @@ SumsProblem describe_sums(const RowSums& t) {
   const int64_t step = std::abs(step_of(*t.y, t.dim));
   p.row_step_bytes = step * dtype_bytes(p.dtype);
   p.wide_row = is_wide(t, row);
-  p.row_is_line = row.rank <= 1;
+  p.row_has_one_step = row.rank <= 1;
   p.rows_are_close = row.rank != 0 && p.rows > 1 && step < std::abs(row.stride[kIndexAddY][0]);
   return p;
 }

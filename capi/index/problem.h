@@ -22,7 +22,7 @@ struct SumsProblem {
   int64_t x_elements, y_elements;  // 0: empty, and the other fields are unused
   int64_t row_step_bytes;          // between neighbouring rows of y
   bool wide_row;                   // a row can be added in vectors of 16 bytes
-  bool row_is_line;                // the elements of a row have one step
+  bool row_has_one_step;           // between neighbouring elements of a row
   bool rows_are_close;             // neighbouring rows of y are closer to each other than the elements of a row
 };
 

@@ -60,7 +60,7 @@ SortPlan plan_sort(const SumsProblem& p, bool joins) {
   // bit.
   plan.plain_bits = plan.joins ? std::min(plain_bits_of(p), plan.key_bits - 1) : 31;
   const int64_t row_bytes = p.row_elements * dtype_bytes(p.dtype);
-  if (!plan.joins && p.row_is_line && row_bytes <= int64_t{sizeof(uint32_t)})
+  if (!plan.joins && p.row_has_one_step && row_bytes <= int64_t{sizeof(uint32_t)})
     plan.element_bytes = static_cast<int>(dtype_bytes(p.dtype));
 
   // A batch has at least one index for each digit, so that most digits have entries.
@@ -73,14 +73,14 @@ SortPlan plan_sort(const SumsProblem& p, bool joins) {
     plan.blocks = (p.indices + plan.batch - 1) / plan.batch;
   }
   plan.slices = (p.indices + kChunk - 1) / kChunk;
-  const int64_t entries = plan.blocks * plan.batch, sum_bytes = std::max<int64_t>(dtype_bytes(p.dtype), 4);
+  const int64_t room = plan.blocks * plan.batch, sum_bytes = std::max<int64_t>(dtype_bytes(p.dtype), 4);
   reserve_bytes(&plan, sizeof(uint32_t));  // SortArgs::entries
   plan.totals = reserve_bytes(&plan, digits * int64_t{sizeof(uint32_t)});
   plan.table = reserve_bytes(&plan, (digits + 1) * plan.blocks * int64_t{sizeof(uint32_t)});
-  if (plan.joins || plan.passes > 1) plan.entries = reserve_bytes(&plan, entries * int64_t{sizeof(SortEntry)});
+  if (plan.joins || plan.passes > 1) plan.partly_sorted = reserve_bytes(&plan, room * int64_t{sizeof(SortEntry)});
   plan.sorted = reserve_bytes(&plan, p.indices * int64_t{sizeof(SortEntry)});
   const int64_t most_parts = (p.row_elements + kLeastPartVectors - 1) / kLeastPartVectors;
-  plan.counters = reserve_bytes(&plan, entries / kChunk * most_parts * int64_t{sizeof(uint64_t)});
+  plan.counters = reserve_bytes(&plan, room / kChunk * most_parts * int64_t{sizeof(uint64_t)});
   plan.sums = reserve_bytes(&plan, 2 * plan.slices * p.row_elements * sum_bytes);
   return plan;
 }
@@ -105,7 +105,7 @@ void place_sort(const SortPlan& plan, void* workspace, IndexAddArgs* args) {
   SortArgs& sort = args->sort;
   sort.entries = reinterpret_cast<uint32_t*>(at);
   sort.starts = reinterpret_cast<uint32_t*>(at + plan.table);
-  sort.split = reinterpret_cast<SortEntry*>(at + plan.entries);
+  sort.partly_sorted = reinterpret_cast<SortEntry*>(at + plan.partly_sorted);
   sort.sorted = reinterpret_cast<SortEntry*>(at + plan.sorted);
   sort.low_bits = plan.low_bits;
   sort.high_bits = plan.high_bits;
@@ -123,7 +123,7 @@ void set_pass(const SortPlan& plan, void* workspace, int pass, IndexAddArgs* arg
   char* const at = static_cast<char*>(workspace);
   const auto entries_of = [&](int number) {  // in turn, so that the last pass stores to `sorted`
     const bool to_sorted = (plan.passes - number) % 2 != 0;
-    return reinterpret_cast<SortEntry*>(at + (to_sorted ? plan.sorted : plan.entries));
+    return reinterpret_cast<SortEntry*>(at + (to_sorted ? plan.sorted : plan.partly_sorted));
   };
   RadixPassArgs& p = args->pass;
   p.from = pass == 0 ? nullptr : entries_of(pass - 1);

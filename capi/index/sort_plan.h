@@ -18,8 +18,9 @@ struct SortPlan {
   int64_t batch, blocks;     // indices of a block that splits or partitions; the blocks
   int64_t slices;            // see SegmentArgs
   // Where parts of the workspace begin. `table` has the starts of runs, or the counts of a pass. `totals` is for
-  // passes. `split` stores to `entries`, passes store to `entries` and `sorted` in turn, and `sum` loads `sorted`.
-  int64_t table, totals, entries, sorted, counters, sums;
+  // passes. `split` stores to partly_sorted, passes store to partly_sorted and `sorted` in turn, and `sum` loads
+  // `sorted`.
+  int64_t table, totals, partly_sorted, sorted, counters, sums;
   int64_t bytes;             // of the workspace
 };
 

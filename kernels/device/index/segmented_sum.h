@@ -71,12 +71,12 @@ class SegmentSums {
 
   // Sums the chunks that begin in a portion: entries `lead` to lead + portion - 1 of shared memory, which has `loaded`
   // entries. kChunk entries, or all that exist, follow the portion, so that the entry after a chunk is there. The
-  // portion's first entry is number `first` of all, and `rank` sources of its row precede it.
-  HIPOPS_METHOD void add(uint32_t lead, uint32_t portion, uint32_t loaded, uint32_t first, uint32_t rank) {
+  // portion's first entry is number `first` of all, and `sources_before` sources of its row precede it.
+  HIPOPS_METHOD void add(uint32_t lead, uint32_t portion, uint32_t loaded, uint32_t first, uint32_t sources_before) {
     lead_ = lead;
     loaded_ = loaded;
     first_ = first;
-    list_chunks(portion, rank);
+    list_chunks(portion, sources_before);
     add_chunks();
   }
 
@@ -159,9 +159,9 @@ class SegmentSums {
 
   // Lists the chunks that begin in the portion, in any order. A wave has neighbouring entries, and lists the last of
   // them first, so that it knows where the next row begins.
-  HIPOPS_METHOD void list_chunks(uint32_t portion, uint32_t rank) const {
+  HIPOPS_METHOD void list_chunks(uint32_t portion, uint32_t sources_before) const {
     const uint32_t steps = (portion + Block - 1) / Block, begin = wave_index() * steps * wave_size;
-    uint32_t next = begin < portion ? next_row(begin + steps * wave_size) : 0;
+    uint32_t next_begin = begin < portion ? next_row(begin + steps * wave_size) : 0;
 #pragma unroll 1
     for (uint32_t step = steps; step-- != 0;) {
       const uint32_t first = begin + step * wave_size, i = first + lane_index();
@@ -169,12 +169,12 @@ class SegmentSums {
       bool has_chunk = i < portion && begins_row(i);
       const LaneMask all = ballot(has_chunk), later = all & ~(2 * lanes_below() + 1);
       // The row's end. If the row continues: the end of the loaded entries, past place + kChunk, so is_last is false.
-      const uint32_t end = later != 0 ? first + uint32_t(first_bit(later)) : next;
-      if (all != 0) next = first + uint32_t(first_bit(all));
-      if (i == 0 && rank != 0) {
+      const uint32_t end = later != 0 ? first + uint32_t(first_bit(later)) : next_begin;
+      if (all != 0) next_begin = first + uint32_t(first_bit(all));
+      if (i == 0 && sources_before != 0) {
         // The portion begins within a row, whose next chunk begins at the next multiple of kChunk of its sources.
-        number = (rank + kChunk - 1) / kChunk;
-        place = number * kChunk - rank;
+        number = (sources_before + kChunk - 1) / kChunk;
+        place = number * kChunk - sources_before;
         has_chunk = place < portion && place < end;
       }
       uint32_t to = reserve_place(has_chunk);
@@ -200,8 +200,8 @@ class SegmentSums {
     const uint32_t lanes = (chunks + wave_size - 1) / wave_size * wave_size;  // by row: for the same vector of all rows
     const bool by_row = Length == 1 && g.lanes_by_row != 0;
     const uint32_t count = (by_row ? lanes : chunks) * g.part_vectors;
-    auto next = [&] { return first_lane_value(lane_index() == 0 ? counts_.fetch_add(kClaimed, wave_size) : 0u); };
-    for (uint32_t claimed = next(); claimed < count; claimed = next()) {
+    auto claim = [&] { return first_lane_value(lane_index() == 0 ? counts_.fetch_add(kClaimed, wave_size) : 0u); };
+    for (uint32_t claimed = claim(); claimed < count; claimed = claim()) {
       uint32_t number, vector;
       if (by_row) {
         vector = claimed / lanes;
@@ -250,10 +250,10 @@ class SegmentSums {
 
   // A counter: the counted chunks, and the chunks that the row has at least. Exactly one chunk, or group, adds `known`:
   // before, it is 0. In a row's counter it is exact.
-  struct Counted {
+  struct Counter {
     uint32_t chunks, known;
   };
-  HIPOPS_METHOD Counted count(uint32_t slice, uint32_t part, const Counted& more) const {
+  HIPOPS_METHOD Counter count(uint32_t slice, uint32_t part, const Counter& more) const {
     const uint64_t own = uint64_t(more.known) << 32 | more.chunks;
     uint64_t* const counter = a.segments.counters + int64_t(slice) * a.segments.row_parts + part;
     const uint64_t now = atomic_fetch_add(counter, own) + own;
@@ -263,15 +263,15 @@ class SegmentSums {
   // Counts the slot's chunk in its group. If all of the group's chunks are counted, it returns the number of chunks
   // that the row has at least, otherwise 0.
   HIPOPS_METHOD uint32_t count_chunk(uint32_t slot, uint32_t part) const {
-    const uint32_t number = number_of(slot), group = number - number % kChunk;
+    const uint32_t number = number_of(slot), group_begin = number - number % kChunk;
     const bool is_last = slot % 2 != 0;
     // The chunk is its group: no counter. Its slice may have the counter of the next row's first group.
-    if (is_last && number == group) return number + 1;
+    if (is_last && number == group_begin) return number + 1;
     uint32_t known = 0;
     if (is_last || number % kChunk == kChunk - 1) known = number + 1 + uint32_t(!is_last);
-    const Counted now = count(first_slice(slot) + group, part, {1, known});
+    const Counter now = count(first_slice(slot) + group_begin, part, {1, known});
     // While `known` is 0, 0 is returned for any `all`.
-    const uint32_t all = now.known - group < kChunk ? now.known - group : kChunk;
+    const uint32_t all = now.known - group_begin < kChunk ? now.known - group_begin : kChunk;
     return now.chunks == all ? now.known : 0;
   }
 
@@ -280,7 +280,7 @@ class SegmentSums {
   HIPOPS_METHOD uint32_t count_group(uint32_t slot, uint32_t part) const {
     const uint32_t number = number_of(slot), chunks = chunks_[slot], left = chunks - (number - number % kChunk);
     const bool is_last = left <= kChunk;
-    const Counted now = count(first_slice(slot) + 1, part, {is_last ? left : kChunk, is_last ? chunks : 0});
+    const Counter now = count(first_slice(slot) + 1, part, {is_last ? left : kChunk, is_last ? chunks : 0});
     return now.chunks == now.known ? now.known : 0;
   }
 
@@ -346,7 +346,7 @@ class JoinedSums {
     HIPOPS_SHARED(uint32_t, words, kJoinWords);
     HIPOPS_SHARED(uint16_t, start_of, JoinedShape::kDigits);
     const SortArgs& s = a.sort;
-    load_walk_arguments(a.walk, s.split, s.starts, s.rows_differ, s.blocks, s.batch, a.y, a.x, a.x_step,
+    load_walk_arguments(a.walk, s.partly_sorted, s.starts, s.rows_differ, s.blocks, s.batch, a.y, a.x, a.x_step,
                         a.y_step, a.segments.row_parts);
     if (rows_do_differ(s.rows_differ)) return;
     const uint32_t digit = block_index() / a.segments.row_parts, part = block_index() - digit * a.segments.row_parts;

@@ -52,17 +52,17 @@ class SortTile {
   HIPOPS_METHOD bool is_there() const { return first_ < past_; }
   HIPOPS_METHOD void next() { first_ += Shape::kBatch; }
 
-  // Loads the entries. Counts: it also reports indices out of range, and leaves rows of x (element_bytes) to the launch
-  // that partitions.
-  template <bool Counts>
+  // Loads the entries. Reports: it also reports indices out of range, and leaves rows of x (element_bytes) to the
+  // launch that partitions.
+  template <bool Reports>
   HIPOPS_METHOD void load(Batch<Shape>* batch) const {
     const uint32_t left = past_ - first_ < Shape::kBatch ? uint32_t(past_ - first_) : uint32_t(Shape::kBatch);
     batch->begin(left);
-    const uint32_t place = batch->place(0), of_wave = batch->of_wave / wave_size;
+    const uint32_t place = batch->place(0), lane_places = batch->of_wave / wave_size;
     const uint32_t rest = place < left ? (left - place + wave_size - 1) / wave_size : 0;
-    const uint32_t own = rest < of_wave ? rest : of_wave;  // entries of this lane
+    const uint32_t own = rest < lane_places ? rest : lane_places;  // entries of this lane
     const int64_t at = own != 0 ? first_ + place : first_;
-    if constexpr (First) return load_sources<Counts>(at, own, batch);
+    if constexpr (First) return load_sources<Reports>(at, own, batch);
     SortEntry entry[Shape::kDepth];
     load_spaced<SortEntry>(a.pass.from + at, wave_size, own, entry);
 #pragma unroll
@@ -71,7 +71,7 @@ class SortTile {
   }
 
  private:
-  template <bool Counts>
+  template <bool Reports>
   HIPOPS_METHOD void load_sources(int64_t at, uint32_t own, Batch<Shape>* batch) const {
     int64_t value[Shape::kDepth];
     const int64_t mark = load_spaced_indices(a.index, at * a.index_step, wave_size * a.index_step, own > 1 ? own : 1,
@@ -80,10 +80,10 @@ class SortTile {
     for (uint32_t n = 0; n < Shape::kDepth; ++n) {
       const int64_t i = at + n * wave_size;
       int64_t row = kNothing;
-      if (n < own) row = checked_index(a.index, value[n], mark, i * a.report_step, Counts ? a.reported : 0);
+      if (n < own) row = checked_index(a.index, value[n], mark, i * a.report_step, Reports ? a.reported : 0);
       batch->entry[n] = {row != kNothing ? uint32_t(row) : Batch<Shape>::kNoKey, uint32_t(i)};
     }
-    if (Counts) return;
+    if (Reports) return;
     switch (a.sort.element_bytes) {  // a row of one element is still in flight while keys are ranked
       case 4: return load_rows<uint32_t>(at, own, batch);
       case 2: return load_rows<uint16_t>(at, own, batch);

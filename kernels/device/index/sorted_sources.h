@@ -31,7 +31,7 @@ HIPOPS_FN void sort_split(const Args& a) {
   clear_counters(a, first);  // behind the loads, so that no load waits for these stores
   const uint32_t entries = sort_batch(&batch, s.low_bits, s.high_bits, tally, start_of, sorted);
 #pragma unroll 1
-  for (uint32_t i = thread_index(); i < entries; i += kSortBlock) s.split[first + i] = sorted[i];
+  for (uint32_t i = thread_index(); i < entries; i += kSortBlock) s.partly_sorted[first + i] = sorted[i];
 #pragma unroll 1
   for (uint32_t digit = thread_index(); digit <= 1u << s.high_bits; digit += kSortBlock) {
     const uint32_t start = digit < 1u << s.high_bits ? uint32_t(start_of[digit]) : entries;
@@ -48,19 +48,19 @@ class Runs {
     for (uint32_t i = hide_origin(thread_index()); i < kSortBatch; i += Shape::kBlock) flag_[i] = 0;
   }
 
-  struct Counted {
+  struct Loaded {
     uint32_t entries;   // of the block
     bool is_one_batch;  // one `Batch` has all entries, from up to kBlock blocks. It then stays in registers
   };
 
   // Calls f(is_one_batch), which must end with a barrier, for each loaded `Batch`: up to kSortBatch entries of runs.
   template <class F>
-  HIPOPS_METHOD Counted for_each_batch(Batch<Shape>* batch, F f) const {
+  HIPOPS_METHOD Loaded for_each_batch(Batch<Shape>* batch, F f) const {
     const uint32_t* starts = s.starts + int64_t(digit_) * s.blocks;
-    Counted counted{};
+    Loaded loaded{};
 #pragma unroll 1
-    for (uint32_t tile = 0; tile < s.blocks; tile += Shape::kBlock) {  // a work-item has one run of a tile
-      const uint32_t block = tile + hide_origin(thread_index());
+    for (uint32_t round = 0; round < s.blocks; round += Shape::kBlock) {  // in which a work-item has one run
+      const uint32_t block = round + hide_origin(thread_index());
       uint32_t start = 0, end = 0;
       if (block < s.blocks) {
         start = starts[block];
@@ -77,32 +77,32 @@ class Runs {
       }
       if (thread_index() == 0) begin_[runs] = entries;
       barrier();
-      counted.is_one_batch = s.blocks <= Shape::kBlock && entries <= kSortBatch;
+      loaded.is_one_batch = s.blocks <= Shape::kBlock && entries <= kSortBatch;
 #pragma unroll 1
       for (uint32_t first = 0; first < entries; first += kSortBatch) {
         batch->begin(entries - first);
         load(runs, first, entries, batch);
-        f(counted.is_one_batch);
+        f(loaded.is_one_batch);
       }
-      counted.entries += entries;
+      loaded.entries += entries;
     }
-    return counted;
+    return loaded;
   }
 
  private:
-  static constexpr int kEntryBits = 21;  // a tile has fewer than 2^21 entries
+  static constexpr int kEntryBits = 21;  // a round has fewer than 2^21 entries
   static constexpr uint32_t kEntryMask = (1u << kEntryBits) - 1;
   static_assert(Shape::kBlock * kSortBatch <= kEntryMask && Shape::kBlock < 1 << (32 - kEntryBits), "both have room");
 
-  // Loads a `Batch` of the tile. It sets a flag where a run begins. Lanes count flags to find their runs.
+  // Loads a `Batch` of the round. It sets a flag where a run begins. Lanes count flags to find their runs.
   HIPOPS_METHOD void load(uint32_t runs, uint32_t first, uint32_t entries, Batch<Shape>* batch) const {
 #pragma unroll 1
     for (uint32_t run = hide_origin(thread_index()); run < runs; run += Shape::kBlock) {
-      const int begins = int(begin_[run] - first), ends = int(begin_[run + 1] - first);
-      if (begins >= 0 && begins < kSortBatch) flag_[begins] = 1;
+      const int begin = int(begin_[run] - first), end = int(begin_[run + 1] - first);
+      if (begin >= 0 && begin < kSortBatch) flag_[begin] = 1;
 #pragma unroll
       for (int w = 0; w < Shape::kWaves; ++w)
-        if (begins <= w * int(batch->of_wave) && w * int(batch->of_wave) < ends) first_run_[w] = run;
+        if (begin <= w * int(batch->of_wave) && w * int(batch->of_wave) < end) first_run_[w] = run;
     }
     barrier();
     bool begins[Shape::kDepth];
@@ -118,14 +118,14 @@ class Runs {
       const LaneMask flags = ballot(begins[n]);
       const uint32_t run = before + uint32_t(count_bits(flags & (2 * lanes_below() + 1)));
       const uint32_t i = first + batch->place(n);
-      if (i < entries) batch->entry[n] = s.split[i + distance_[run]];
+      if (i < entries) batch->entry[n] = s.partly_sorted[i + distance_[run]];
       before += uint32_t(count_bits(flags));
     }
   }
 
   const SortArgs& s;
   const uint32_t digit_;
-  // For each run of the tile: the entries before it; from this number to the place of its first entry in s.split.
+  // For each run of the round: the entries before it; from this number to the first entry's place in memory.
   Shared<uint32_t> begin_ = shared_member<Runs, uint32_t, Shape::kBlock + 1>();
   Shared<uint32_t> distance_ = shared_member<Runs, uint32_t, Shape::kBlock>();
   Shared<uint8_t> flag_ = shared_member<Runs, uint8_t, kSortBatch>();  // 1 where a run begins in the `Batch`
@@ -135,11 +135,11 @@ class Runs {
 // Shared memory of a block that joins, in words: for tallies, and then for the list of chunks.
 constexpr int kJoinWords = JoinedShape::kTally / 2 > kSortBatch ? JoinedShape::kTally / 2 : kSortBatch;
 
-// Joins a digit. The entries stay in `sorted` if they are one `Batch` (Counted), and no row has several chunks: only
+// Joins a digit. The entries stay in sorted_batch if they are one `Batch` (Loaded), and no row has several chunks: only
 // `sum` stores chunk sums. Then it returns their number, and start_of has the place of each low digit's first entry.
 // Otherwise it returns 0, and if `stores` is set, it has stored the entries to s.sorted, behind other blocks' entries.
 HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t high_digit, bool stores, Shared<uint32_t> words,
-                             Shared<uint16_t> start_of, Shared<SortEntry> sorted) {
+                             Shared<uint16_t> start_of, Shared<SortEntry> sorted_batch) {
   using Shape = JoinedShape;
   HIPOPS_SHARED(uint32_t, next, Shape::kDigits);  // a digit's entries, and then the place of the digit's next entry
   HIPOPS_SHARED(uint32_t, long_rows, 1);  // their number
@@ -156,7 +156,7 @@ HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t high_digit, bool sto
   Batch<Shape> batch{};
 
   // Counts the entries of each low digit. If there is one batch, sort_batch counts them instead.
-  const auto counted = runs.for_each_batch(&batch, [&](bool is_one_batch) {
+  const auto loaded = runs.for_each_batch(&batch, [&](bool is_one_batch) {
 #pragma unroll
     for (int n = 0; n < Shape::kDepth; ++n)
       if (!is_one_batch && batch.has_entry(n)) next.fetch_add(batch.entry[n].key & (digits - 1), 1);
@@ -167,30 +167,30 @@ HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t high_digit, bool sto
     barrier();
     return uniform(uint32_t(reserved[0]));
   };
-  if (counted.entries == 0) return 0;
-  if (counted.is_one_batch) {
+  if (loaded.entries == 0) return 0;
+  if (loaded.is_one_batch) {
     const auto count_long = [&](uint32_t, uint32_t, uint32_t count) {
       if (count > kChunk) long_rows.fetch_add(0, 1);
     };
-    const uint32_t entries = sort_batch(&batch, 0, s.low_bits, tally, start_of, sorted, count_long);
+    const uint32_t entries = sort_batch(&batch, 0, s.low_bits, tally, start_of, sorted_batch, count_long);
     if (uniform(uint32_t(long_rows[0])) == 0) return entries;
     if (!stores) return 0;
     const uint32_t begin = reserve_places(entries);
 #pragma unroll 2
-    for (uint32_t i = thread_index(); i < entries; i += Shape::kBlock) s.sorted[begin + i] = sorted[i];
+    for (uint32_t i = thread_index(); i < entries; i += Shape::kBlock) s.sorted[begin + i] = sorted_batch[i];
     return 0;
   }
   if (!stores) return 0;
   const uint32_t before = block_scan<Shape::kBlock>(digit < digits ? uint32_t(next[digit]) : 0u).before;
   if (digit < digits) next[digit] = before;
-  const uint32_t begin = reserve_places(counted.entries);
+  const uint32_t begin = reserve_places(loaded.entries);
 
   runs.for_each_batch(&batch, [&](bool) {
     const SortArgs& s = reload_arguments(args);
-    const uint32_t count = sort_batch(&batch, 0, s.low_bits, tally, start_of, sorted);
+    const uint32_t count = sort_batch(&batch, 0, s.low_bits, tally, start_of, sorted_batch);
 #pragma unroll 4
     for (uint32_t i = thread_index(); i < count; i += Shape::kBlock) {
-      const SortEntry entry = sorted[i];
+      const SortEntry entry = sorted_batch[i];
       const uint32_t own = entry.key & (digits - 1);
       s.sorted[begin + next[own] + i - start_of[own]] = entry;
     }

@@ -35,7 +35,7 @@ struct SortArgs {
   const uint32_t* differ;
   int64_t differ_count;
   // `split` and `joined`:
-  SortEntry* split;       // [blocks][batch]: each block's entries, sorted by the high digit
+  SortEntry* partly_sorted;  // [blocks][batch]: each block's entries, sorted by the high digit
   uint32_t* starts;       // [2^high_bits + 1][blocks]: where a digit's run begins in a batch
   int32_t low_bits, high_bits;
 };
