@@ -126,8 +126,8 @@ MUTATIONS = (
         "Shared memory belongs to its declaration, so two reduction objects have the same slots, and each begins with "
         "the same set.",
         "softmax", KERNEL,
-        before="return reduction(h(tile.template reduce<kSecondPass>(rows, 0, op, f, g)), op);",
-        after="return Reduction(reduction)(h(tile.template reduce<kSecondPass>(rows, 0, op, f, g)), op);",
+        before="return reduction(h(tile.template reduce<kPass != Pass::first>(rows, 0, op, f, g)), op);",
+        after="return Reduction(reduction)(h(tile.template reduce<kPass != Pass::first>(rows, 0, op, f, g)), op);",
         runs=(Run("sizes", "f32", "report", output="race at byte", race=True),)),
     Mutation(
         "stage_not_awaited",
