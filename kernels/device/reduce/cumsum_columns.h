@@ -24,7 +24,7 @@ HIPOPS_FN void scan_columns(const CumsumArgs& args, const Shared<CumsumRoom>& ro
     int64_t chunk = divide(unit, a.tiles, a.tiles_divisor);
     const int64_t tile = unit - chunk * a.tiles, place = (tile << a.result_bits) + lane;
     const bool is_live = place < a.lines.count;
-    const Offsets<kCumsumOperands> at = locate_in_loop(a.lines, is_live ? place : 0);
+    const Offsets<kCumsumOperands> at = locate_in_loop(a.lines, is_live ? place : tile << a.result_bits);
     const T* x = static_cast<const T*>(a.x) + at.of[kCumsumX];
 
     ChunkSums<Wide, Number> chunks[kOwn];

@@ -153,13 +153,16 @@ HIPOPS_FN void scan_short_lines(const CumsumArgs& args, const Shared<CumsumRoom>
   for (int64_t first = int64_t(block_index()) * args.rows; first < reload_arguments(args).units;
        first += reload_arguments(args).step) {
     const CumsumArgs& a = reload_arguments(args);
+    // If x is y, other waves store other lines. So a lane without a line loads from the first line of its wave.
+    int64_t line_of_wave = first + int32_t(thread_index()) / wave_size * wave_size / lanes;
+    if (line_of_wave >= a.units) line_of_wave = a.units - 1;
     CumsumTile<T> tile[kCumsumDepth];
     int32_t at[kCumsumDepth];
 #pragma unroll
     for (int i = 0; i < kCumsumDepth; ++i) {
       const int64_t unit = first + int32_t(thread_index()) / lanes + i * (kCumsumBlock / lanes);
       const bool is_live = i < a.deep && unit < a.units;
-      const CumsumLine<T> line(a, is_live ? unit : 0);
+      const CumsumLine<T> line(a, is_live ? unit : line_of_wave);
       tile[i] = line.tile(0, line.shift + a.length);
       at[i] = is_live ? lane * kCumsumVector<T> : tile[i].end;
     }
@@ -235,7 +238,7 @@ HIPOPS_FN void scan_long_lines(const CumsumArgs& args, const Shared<CumsumRoom>&
     const CumsumArgs& a = reload_arguments(args);
     int64_t unit = first + (is_block ? 0 : group);
     const bool is_live = unit < a.units;
-    if (!is_live) unit = 0;
+    if (!is_live) unit = a.units - 1;
     // The last chunks that the first launch has read are still in a cache.
     if (a.sums != nullptr && !a.only_sums) unit = a.units - 1 - unit;
     const int64_t number = a.parts == 1 ? unit : divide(unit, a.parts, a.parts_divisor);
