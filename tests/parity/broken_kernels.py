@@ -267,9 +267,9 @@ MUTATIONS = (
         "stores_into_the_input",
         "Inputs are compared with their copies from before the call.",
         "softmax", RESULTS,
-        before="const int stream = Op::kInputs + i;\n        if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;\n"
-               "        const auto narrowed",
-        after="const int stream = i;\n        const auto narrowed",
+        before="const int stream = Op::kInputs + i;\n      if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;\n"
+               "      const auto narrowed",
+        after="const int stream = i;\n      const auto narrowed",
         runs=(Run("exact", "f32", output="changed its input"),)),
     Mutation(
         "second_pass_over_the_first_row",

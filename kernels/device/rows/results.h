@@ -98,41 +98,50 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
   };
   // AMD: the edge comes first. After the vectors' stores, the edge's weights would wait for the stores on gfx9.
   if constexpr (Rows::kHasEdges && has_unaligned_vectors) store_edge();
-  // read(v, col, weight): reads the columns of vector v.
-  const auto store_vectors = [&](auto read) {
-    tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
-      const bool is_present = rows.has_row() && rows.contains(col);
-      C weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
-      read(v, col, weight);
-      results(a, row, elements, weight, out);
+  const auto store_vector_of = [&](int v, typename Rows::Column col, const C (&elements)[n],
+                                   C (&weight)[Op::kColumns + 1][n]) {
+    const bool is_present = rows.has_row() && rows.contains(col);
+    C out[Op::kOutputs][n];
+    results(a, row, elements, weight, out);
 #pragma unroll
-      for (int i = 0; i < Op::kOutputs; ++i) {
-        const int stream = Op::kInputs + i;
-        if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;
-        const auto narrowed = narrow_results<Op, T>(a, out[i]);
-        Out* const to = rows.template stream_of<Out>(stream);
-        if constexpr (Shape::kLayout == RowLayout::aligned) {
-          if (is_present) store_vector<n>(to + col, narrowed);
-        } else if constexpr (Shape::kLayout == RowLayout::strided) {
-          if (is_present) to[col * rows.step(stream)] = narrowed.element[0];
-        } else if constexpr (Op::kQuantizes) {
-          if (is_present) store_vector_anywhere<n>(to + col, narrowed);
-        } else if (i == 0 && !has_unaligned_vectors) {  // the row is divided by this output
-          if (is_present) store_vector<n>(to + col, narrowed);
-        } else {
-          unaligned[i].store(to + col, is_present, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
-        }
+    for (int i = 0; i < Op::kOutputs; ++i) {
+      const int stream = Op::kInputs + i;
+      if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;
+      const auto narrowed = narrow_results<Op, T>(a, out[i]);
+      Out* const to = rows.template stream_of<Out>(stream);
+      if constexpr (Shape::kLayout == RowLayout::aligned) {
+        if (is_present) store_vector<n>(to + col, narrowed);
+      } else if constexpr (Shape::kLayout == RowLayout::strided) {
+        if (is_present) to[col * rows.step(stream)] = narrowed.element[0];
+      } else if constexpr (Op::kQuantizes) {
+        if (is_present) store_vector_anywhere<n>(to + col, narrowed);
+      } else if (i == 0 && !has_unaligned_vectors) {  // the row is divided by this output
+        if (is_present) store_vector<n>(to + col, narrowed);
+      } else {
+        unaligned[i].store(to + col, is_present, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
       }
+    }
+  };
+  const auto store_apart = [&] {
+    tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
+      C weight[Op::kColumns + 1][n];
+      columns.read(rows, v, col, weight);
+      store_vector_of(v, col, elements, weight);
     });
   };
-  const auto read_each = [&](int v, auto col, auto& weight) { columns.read(rows, v, col, weight); };
   if constexpr (Columns::kMayLoadTogether && !Results::kAreRare) {
-    typename Columns::Together together;
-    const auto read_together = [&](int v, auto, auto& weight) { columns.read_together(rows, base, v, together, weight); };
-    if (__builtin_expect(columns.loads_together(), 1)) store_vectors(read_together);
-    else store_vectors(read_each);
+    if (__builtin_expect(columns.loads_together(), 1)) {
+      typename Columns::Together together;
+      tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
+        C weight[Op::kColumns + 1][n];
+        columns.read_together(rows, base, v, together, weight);
+        store_vector_of(v, col, elements, weight);
+      });
+    } else {
+      store_apart();
+    }
   } else {
-    store_vectors(read_each);
+    store_apart();
   }
   if constexpr (Rows::kHasEdges && !has_unaligned_vectors) store_edge();
 }
