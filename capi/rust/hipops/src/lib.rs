@@ -884,6 +884,8 @@ pub fn topk_workspace_bytes(
 ) -> Result<usize> {
     let (values, lengths, begin, mut bytes) = (raw_mut(values), raw(lengths), raw(row_begin), 0);
     call!(hipops_topk_workspace_bytes(values, &indices.view.raw, &x.raw, lengths, begin, k, flags, &mut bytes))?;
+    Ok(bytes as usize)
+}
 /// `hipops_cumsum`
 pub fn cumsum(y: &ViewMut<'_>, x: &View<'_>, dim: i32, workspace: Workspace<'_>, stream: Stream) -> Result<()> {
     call!(hipops_cumsum(&y.view.raw, &x.raw, dim, workspace.data, workspace.bytes, stream.0))
