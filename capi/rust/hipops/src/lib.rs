@@ -410,8 +410,7 @@ impl Stream {
     }
 }
 
-/// Memory that scatter, scatter_add, index_add, reduce, dynamic_quantize and topk may use while they run. Without it they are slower.
-/// Memory that scatter, scatter_add, index_add, reduce, cumsum and dynamic_quantize may use while they run. Without it they are slower.
+/// Memory that an op uses while it runs. Most ops are slower without it; sort of long rows, and sorted topk with large k, need it.
 #[derive(Debug)]
 pub struct Workspace<'a> {
     data: *mut c_void,
