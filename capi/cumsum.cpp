@@ -9,6 +9,7 @@
 #include "policy/limits.h"
 #include "policy/plan_options.h"
 #include "runtime/runtime.h"
+#include "tensor/divisor.h"
 #include "tensor/error.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
@@ -70,7 +71,6 @@ hipops_status check(const Tensors& t) {
   return check_same_shape(t.y, t.x);
 }
 
-int64_t divided_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 int64_t power_up(int64_t n) { return int64_t{1} << log2_up(n); }
 
 // The lines of a call. Chunks follow from their length alone, so that no device changes the order of sums.

@@ -9,6 +9,7 @@
 #include "policy/plan_options.h"
 #include "rows/checks.h"
 #include "runtime/runtime.h"
+#include "tensor/divisor.h"
 #include "tensor/error.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
@@ -65,8 +66,6 @@ hipops_status check(const Tensors& t, uint32_t flags) {
   return check_flags(kName, flags, HIPOPS_DESCENDING | HIPOPS_BATCH_INVARIANT,
                      "HIPOPS_BATCH_INVARIANT (0x10) and HIPOPS_DESCENDING (0x800)");
 }
-
-int64_t divided_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 // The passes of rows that are not short. They follow from x's shape and dtype alone.
 struct Passes {

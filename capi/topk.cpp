@@ -10,6 +10,7 @@
 #include "policy/plan_options.h"
 #include "rows/checks.h"
 #include "runtime/runtime.h"
+#include "tensor/divisor.h"
 #include "tensor/error.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
@@ -118,8 +119,6 @@ hipops_status check(const Call& c) {
 }
 
 // ---- Plan. Shapes and alignment alone decide it.
-
-int64_t divided_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 // Elements of a row's vectors: of a row that begins anywhere, also those before its first element.
 int64_t elements_loaded(const Call& c, bool is_whole) {

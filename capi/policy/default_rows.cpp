@@ -49,8 +49,8 @@ bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device, 
 // there are many rows, a cluster's persistent blocks are faster, because they prefetch.
 bool fills_unit(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
   if (!device.prefetches_rows || k.body != RowBody::on_chip || k.layout != RowLayout::unaligned) return false;
-  const int64_t lanes = (vectors_of(k, p) + k.vectors - 1) / k.vectors, wave = device.wave_size;
-  const int64_t block = k.lanes == k.block ? (lanes + wave - 1) / wave * wave : k.block;
+  const int64_t lanes = divided_up(vectors_of(k, p), k.vectors), wave = device.wave_size;
+  const int64_t block = k.lanes == k.block ? divided_up(lanes, wave) * wave : k.block;
   return 2 * block > k.resident;
 }
 

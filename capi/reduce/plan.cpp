@@ -6,6 +6,7 @@
 
 #include "policy/limits.h"
 #include "reduce.h"
+#include "tensor/divisor.h"
 #include "tensor/tensor.h"
 #include "variant_list.h"
 
@@ -25,7 +26,6 @@ int find_kernel(hipops_dtype dtype, Mode mode) {
   return place_of(kVariants, [=](const Variant& v) { return v.dtype == dtype && v.mode == mode; });
 }
 
-int64_t divided_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 int64_t power_up(int64_t n) { return int64_t{1} << log2_up(n); }
 int64_t power_down(int64_t n) { return power_up(n / 2 + 1); }
 

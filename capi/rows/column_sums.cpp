@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "policy/limits.h"
+#include "tensor/divisor.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
 
 namespace hipops {
 namespace {
-
-int64_t divided_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 // The work-items of a block. A block that has one row at a time has the waves that the row needs.
 int64_t block_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {

@@ -4,13 +4,12 @@
 
 #include "policy/policy.h"
 #include "policy/limits.h"
+#include "tensor/divisor.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
 
 namespace hipops {
 namespace {
-
-int64_t divided_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The work-items of a block that share a row. On a device without clusters a larger block replaces a cluster.
 int64_t lanes_of(const RowKernel& k, const DeviceNumbers& device) {
