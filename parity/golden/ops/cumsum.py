@@ -117,7 +117,7 @@ def exact():
         low, high = (np.iinfo(dtypes.INTEGERS[dtype]).min, np.iinfo(dtypes.INTEGERS[dtype]).max)
         for values in ([high] * 40, [low] * 40, [low, high] * 20, [1] * 400):
             x = explicit(dtype, np.array([values] * 3, dtype=dtypes.INTEGERS[dtype]))
-            for y_dtype in {dtype, "i64"}:
+            for y_dtype in dict.fromkeys((dtype, "i64")):
                 name = f"exact_{len(values)}_of_{'low' if values[0] == low else 'high' if values[0] == high else 'one'}"
                 name += "_and_high" if len(set(values)) > 1 else ""
                 yield case(name, x, 1, y_dtype=y_dtype)
