@@ -96,6 +96,9 @@ def adversarial():
         for columns in (64, 1000, 4096):
             yield case(f"adversarial_huge_mean_{columns}", bell(dtype, (2, columns), spread, 3000.0), drawn(dtype, (2, columns)),
                        scalars=SCALARS, **columns_of(3, dtype, columns))
+        for name, size in (("large", large / 4), ("tiny", tiny)):
+            x = bell(dtype, (3, 3001), size, offset=1)
+            yield case(f"adversarial_{name}_unaligned_rows", x, constant(dtype, x.shape, 0.0, offset=1), eps=0.0, scalars=SCALARS)
         yield case("adversarial_largest_eps", plain, plain, eps=3e38)
 
 

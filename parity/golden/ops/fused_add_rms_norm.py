@@ -97,6 +97,9 @@ def adversarial():
                 x = explicit(dtype, round_to(ones * size, dtype))
                 for eps in (0.0, 1e-5):
                     yield case(f"adversarial_{name}_{columns}_eps_{eps:g}", x, explicit(dtype, np.zeros((2, columns))), eps=eps)
+        for name, size in (("large", large), ("tiny", tiny)):
+            x = bell(dtype, (3, 3001), size / 4 if name == "large" else size, offset=1)
+            yield case(f"adversarial_{name}_unaligned_rows", x, constant(dtype, x.shape, 0.0, offset=1), eps=0.0)
         yield case("adversarial_largest_eps", plain, plain, eps=3e38)
         for eps in (0.0, 1e-5):  # in one block, and in blocks that share a row
             for columns in (4096, 40000):

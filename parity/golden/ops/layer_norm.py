@@ -194,6 +194,7 @@ def out_of_range():
                 yield case(f"{name}_{columns}", bell(dtype, (1, columns), size, offset=columns % 2), eps, weights=both)
             yield case(f"{name}_in_place_70001", bell(dtype, (1, 70001), size, offset=1), eps, in_place=True)
             yield case(f"{name}_every_second_2100", bell(dtype, (1, 2100), size, stride=(4200, 2)), eps)
+            yield case(f"{name}_unaligned_rows", bell(dtype, (3, 3001), size, offset=1), eps, weights=both)
         yield case("largest_eps", bell(dtype, (3, 48)), largest_eps)
         yield case("largest_eps_70001", bell(dtype, (1, 70001), large, offset=1), largest_eps)
     # One of two spans is too small to change the sum, but the weight makes its results large.
