@@ -35,6 +35,7 @@ inline Sizes valid_shape(const std::string& op, const TensorSpec& tensor) {
       {"static_quantize", {{"scale", {4, 8}}}},
       {"dynamic_quantize", {{"scale_ub", {1}}}},
       {"topk", {{"lengths", {4}}, {"row_begin", {4}}}},
+      {"topk_softmax", {{"weights", {4, 8}}, {"bias", {8}}}},
       {"upsample_nearest1d", {{"x", {2, 3, 4}}, {"y", {2, 3, 7}}}},
       {"upsample_nearest2d", {{"x", {2, 3, 4, 5}}, {"y", {2, 3, 7, 9}}}}};
   if (const auto of_op = shapes.find(op); of_op != shapes.end())

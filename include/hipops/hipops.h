@@ -663,6 +663,44 @@ HIPOPS_API hipops_status hipops_sort(const hipops_tensor* values, const hipops_t
 HIPOPS_API hipops_status hipops_sort_workspace_bytes(const hipops_tensor* values, const hipops_tensor* indices,
                                                      const hipops_tensor* x, uint32_t flags, int64_t* bytes);
 
+/* ---- Routing of tokens to experts --------------------------------------------------------------------------------- */
+
+/* Flags of topk_softmax. */
+#define HIPOPS_SIGMOID 4096u     /* scores are sigmoid(x), not softmax(x) */
+#define HIPOPS_RENORMALIZE 8192u /* weights are divided by the sum of the token's k weights */
+
+/* For each token: ids = its k best experts, from the best on, and weights = their scores. It is vLLM's topk_softmax,
+ * topk_sigmoid and grouped_topk.
+ *
+ * x: the logits, [tokens, experts], f32, f16 or bf16; 1 to 1024 experts. weights, ids: [tokens, k]. weights is f32, ids is
+ * i32, u32 or i64. bias: [experts], f32, or NULL. The outputs overlap nothing.
+ *
+ *   score   softmax(x) over all experts of the token, or sigmoid(x) = 1 / (1 + exp(-x)), in f32
+ *   choice  x, or score + bias in f32. The k experts with the greatest choice are chosen. Without a bias that is the order
+ *           of the exact scores, even where scores round to one number
+ *   weight  the score, without the bias. HIPOPS_RENORMALIZE: divided by the sum of the k scores, which for softmax is the
+ *           softmax over the k chosen logits. If the sum is 0, weights are 0. Then multiplied by `scale`
+ *
+ * groups > 1: experts are `groups` groups of neighbours. groups is up to 32 and divides the number of experts. Experts of the
+ * topk_groups best groups can be chosen, and k is at most their number. Without a bias a group is as good as its best expert.
+ * With a bias groups are compared by the sum of their two best choices, in f32, or by their only expert. groups 0 or 1: no
+ * groups, and topk_groups is not read.
+ *
+ * The lowest of equal experts is chosen, and the lowest of equal groups. -0 equals +0. A NaN is greater than all numbers, and
+ * all NaNs are equal. So ids are k different experts for any x. softmax: if a logit of the token is NaN or +inf, or all logits
+ * (with HIPOPS_RENORMALIZE: of chosen experts) are -inf, its weights are NaN. sigmoid: the weight of a NaN is NaN, and with
+ * HIPOPS_RENORMALIZE all weights of its token are.
+ *
+ * token_expert: [tokens, k], i32, u32 or i64, or NULL. token_expert[t, i] = i * tokens + t, vLLM's token_expert_indices.
+ *
+ * `flags` is 0 or any combination of HIPOPS_SIGMOID, HIPOPS_RENORMALIZE and HIPOPS_BATCH_INVARIANT, which has no effect here:
+ * a token has the same bits on every run, and next to any other tokens. Weights are within 8 ULP of exact weights, unless
+ * HIPOPS_RENORMALIZE divides sigmoids below 2^-126, which have fewer digits. */
+HIPOPS_API hipops_status hipops_topk_softmax(const hipops_tensor* weights, const hipops_tensor* ids,
+                                             const hipops_tensor* token_expert, const hipops_tensor* x,
+                                             const hipops_tensor* bias, int64_t k, int64_t groups, int64_t topk_groups,
+                                             double scale, uint32_t flags, void* stream);
+
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 
 /* The version as "0.2.0". Before 1.0 a minor version may change the ABI. The SONAME then changes too. */

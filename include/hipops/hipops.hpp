@@ -395,6 +395,14 @@ HIPOPS_CALL sort_workspace(const optional_output& values, const optional_output&
 }
 #endif
 
+// weights, ids = the k best experts of each token, of the topk_groups best groups if there are groups. x: the logits.
+HIPOPS_CALL topk_softmax(const tensor& weights, const tensor& ids, const const_tensor& x, int64_t k,
+                         uint32_t flags = HIPOPS_RENORMALIZE, const optional_tensor& bias = nullptr, int64_t groups = 0,
+                         int64_t topk_groups = 0, double scale = 1, const optional_output& token_expert = nullptr,
+                         void* stream = nullptr) {
+  return check(hipops_topk_softmax(&weights, &ids, token_expert.get(), &x, bias.get(), k, groups, topk_groups, scale, flags,
+                                   stream));
+}
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));
 }

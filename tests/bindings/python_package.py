@@ -215,6 +215,10 @@ for largest in (True, False):
     expect_close("topk in the order of columns", hipops.topk(x, 7, largest, False)[1], np.sort(places, 1), 0)
 values, columns = hipops.topk(x, 3, lengths=np.full(6, 2), row_begin=np.full((6, 1), 4, np.int32), window_indices=True)
 expect_close("topk of windows", np.sort(columns, 1), np.tile([-1, 0, 1], (6, 1)), 0)
+weights, experts = hipops.topk_softmax(x, 3, sigmoid=True, bias=np.arange(80, dtype=np.float32), groups=4, topk_groups=1, scale=2)
+expect_close("topk_softmax", experts, np.tile([79, 78, 77], (6, 1)), 0)
+scores = 1 / (1 + np.exp(-x[:, [79, 78, 77]].astype(np.float64)))
+expect_close("weights of topk_softmax", weights, 2 * scores / scores.sum(1, keepdims=True))
 zeros, quarters = np.zeros((3, 4), np.float32), np.full((3, 4), 0.25)
 if has_capsules:
     expect_close("softmax through DLPack", hipops.softmax(Dlpack(zeros), out=zeros + 1), quarters)

@@ -81,6 +81,7 @@ cases = {
     "topk": [(x, 7), (x.t(), 3, False, False), (x.bfloat16(), 2, True, True, None, index(80, 6))],
     "cumsum": [(x, 1), (x.t(), -2)],
     "sort": [(x,), (x.t(), True), (normal(5000), True, False)],
+    "topk_softmax": [(x, 7), (x.bfloat16(), 4, False, True, weight), (x.t(), 2, True, False, None, 3, 1, 2.5)],
     "strided_copy": [(x.t(),)],
 }
 for name, calls in cases.items():
@@ -141,6 +142,8 @@ expect_close("static_quantize int8", ops.static_quantize(x.t(), weight.new_tenso
 for largest in (True, False):
     for got, right in zip(ops.topk(x, 7, largest), torch.topk(x, 7, largest=largest)):
         expect_close("topk", got, right, 0)
+for right, got in zip(x.softmax(-1).topk(7), ops.topk_softmax(x, 7, False)):
+    expect_close("topk_softmax", got, right.to(got.dtype), 5e-6)
 for kind, act in (("silu", F.silu), ("gelu", F.gelu), ("relu", F.relu)):
     expect_close(kind, ops.activation_and_mul(x[:, :40], x[:, 40:], kind), act(x[:, :40]) * x[:, 40:], 5e-6)
 expect_close("index_select", ops.index_select(x, 1, index(80, 9) * 0 + 7), x[:, 7:8].expand(6, 9), 0)

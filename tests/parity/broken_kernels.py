@@ -1167,6 +1167,20 @@ MUTATIONS = (
         before="own.key, run < own_run);",
         after="own.key, false);",
         runs=(Run("exact", "f32", case="exact_two_5000_k_2500_f32_i64_smallest_sorted"),)),
+    Mutation(
+        "routing_last_of_equal_experts",
+        "Of equal experts in one lane, the last is chosen.",
+        "topk_softmax", "topk_softmax.hip",
+        before="const bool is_best = key[d] == best && !is_marked;",
+        after="const bool is_best = key[d] == best;",
+        runs=(Run("exact", "f32", output="exact_equal"),)),
+    Mutation(
+        "routing_groups_by_one_expert",
+        "Groups are compared by their best expert, though there is a bias.",
+        "topk_softmax", "topk_softmax.hip",
+        before="if (a.bias != nullptr && size > 1) of_group",
+        after="if (size > 1024) of_group",
+        runs=(Run("exact", "f32", output="exact_"),)),
 
     # ---- Rounding. Truncation stays under the 1 ULP that 16-bit results may have, except in cases that allow half an
     # ULP.

@@ -142,7 +142,7 @@ Operands::Operands(const Device& device, const Workload& work) : device_(device)
     else if (output.role == parity::Role::kQuantised)
       add_numbers(output.name, HIPOPS_F8_E4M3FN, output_shape(work));
     else if (output.role == parity::Role::kScalar && !output.optional)
-      add_numbers(output.name, parity::scalar_dtype(work.dtype), scales_of(work));
+      add_numbers(output.name, parity::scalar_dtype(work.dtype), output.shape ? shape_of(work, output) : scales_of(work));
     else if (output.role == parity::Role::kIndex)
       add_numbers(output.name, work.index, output_shape(work));
     else if (output.role == parity::Role::kWeight)

@@ -92,6 +92,12 @@ std::vector<Workload> table() {
   rows.back().params = {{"dim", 1}};
   rows.push_back(row("cumsum/f32/8192x8192/dim_0", "cumsum", HIPOPS_F32, "8192x8192"));
   for (const char* shape : {"1x10000000", "1x151936", "2048x4096", "16384x64"}) rows.push_back(row("", "sort", HIPOPS_F32, shape));
+  for (const char* shape : {"1x256->8", "2048x128->8", "16384x256->8"}) {
+    rows.push_back(row("", "topk_softmax", HIPOPS_BF16, shape));
+    rows.back().params = {{"flags", HIPOPS_RENORMALIZE}};
+  }
+  rows.push_back(row("topk_softmax/bf16/16384x256->8/groups_8_4", "topk_softmax", HIPOPS_BF16, "16384x256->8"));
+  rows.back().params = {{"flags", HIPOPS_SIGMOID | HIPOPS_RENORMALIZE}, {"groups", 8}, {"topk_groups", 4}};
   return rows;
 }
 

@@ -21,6 +21,8 @@ SMALLEST = 256
 SORTED = 512
 WINDOW_INDICES = 1024
 DESCENDING = 2048
+SIGMOID = 4096
+RENORMALIZE = 8192
 
 
 class Status(enum.IntEnum):
@@ -158,6 +160,7 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_cumsum_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "dim": c_int32, "bytes": POINTER(c_int64)}),
     "hipops_sort": (c_int32, {"values": TensorPointer, "indices": TensorPointer, "x": TensorPointer, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
     "hipops_sort_workspace_bytes": (c_int32, {"values": TensorPointer, "indices": TensorPointer, "x": TensorPointer, "flags": c_uint32, "bytes": POINTER(c_int64)}),
+    "hipops_topk_softmax": (c_int32, {"weights": TensorPointer, "ids": TensorPointer, "token_expert": TensorPointer, "x": TensorPointer, "bias": TensorPointer, "k": c_int64, "groups": c_int64, "topk_groups": c_int64, "scale": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_version": (c_char_p, {}),
     "hipops_version_number": (c_int32, {}),
     "hipops_build_info": (c_char_p, {}),

@@ -11,8 +11,8 @@ import sys
 from typing import Any, Literal
 
 from . import _arrays, _streams
-from ._abi import (BATCH_INVARIANT, DESCENDING, DETERMINISTIC, FNUZ_240, FUNCTIONS, MASKED_ROW_ZERO, ROUND_BEFORE_WEIGHT, ROUND_SUM, SMALLEST,
-                   SORTED, UP_PLUS_ONE, WEIGHT_PLUS_ONE, WINDOW_INDICES, WHOLE_TENSOR, ActivationKind, Backend, Dtype, Nearest, Reduction, TensorPointer)
+from ._abi import (BATCH_INVARIANT, DESCENDING, DETERMINISTIC, FNUZ_240, FUNCTIONS, MASKED_ROW_ZERO, RENORMALIZE, ROUND_BEFORE_WEIGHT,
+                   ROUND_SUM, SIGMOID, SMALLEST, SORTED, UP_PLUS_ONE, WEIGHT_PLUS_ONE, WINDOW_INDICES, WHOLE_TENSOR, ActivationKind, Backend, Dtype, Nearest, Reduction, TensorPointer)
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
 __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_",
@@ -20,10 +20,11 @@ __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_la
            "scatter_add_", "softmax", "softmax_ext", "static_quantize",
            "topk", "cumsum",
            "sort",
+           "topk_softmax",
            "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
-OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw", "values", "indices")
+OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw", "values", "indices", "weights", "ids", "token_expert")
 QUANTIZED = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int8")
 MEMORY = ("workspace", "report")
 # The names of arguments that differ from hipops.h.
@@ -252,7 +253,7 @@ def _flags(op: str, **flags: bool) -> int:
     bits = {"round_sum": ROUND_SUM, "weight_plus_one": WEIGHT_PLUS_ONE, "round_before_weight": ROUND_BEFORE_WEIGHT,
             "deterministic": DETERMINISTIC, "up_plus_one": UP_PLUS_ONE, "masked_row_zero": MASKED_ROW_ZERO, "fnuz_240": FNUZ_240,
             "sorted": SORTED, "window_indices": WINDOW_INDICES, "batch_invariant": BATCH_INVARIANT,
-            "descending": DESCENDING}
+            "descending": DESCENDING, "sigmoid": SIGMOID, "renormalize": RENORMALIZE}
     return sum(_flag(op, name, value, bits[name]) for name, value in flags.items())
 
 
@@ -623,6 +624,22 @@ def sort(x: Any, descending: bool = False, values: bool = True, *, out: Any = No
         workspace = _arrays.workspace(x, size.value) if size.value else None
     _call("sort", x, stream, flags=flags, workspace=workspace, **tensors)
     return made, indices
+
+
+def topk_softmax(x: Any, k: int, renormalize: bool = True, sigmoid: bool = False, bias: Any = None, groups: int = 0, topk_groups: int = 0,
+                 scale: float = 1.0, batch_invariant: bool = False, *, out: Any = None, ids: Any = None, token_expert: Any = None,
+                 stream: Any = None) -> tuple[Any, Any]:
+    """The weights, in float32, and the ids of each token's k best experts, of logits x of shape (tokens, experts). Scores are
+    softmax(x) or sigmoid(x). The bias decides the choice, but not the weights. With groups, experts are of the topk_groups best
+    groups. `ids` is memory of int32 (the default), uint32 or int64, and `token_expert` for i * tokens + t. batch_invariant has no
+    effect."""
+    of_k = int(_number("topk_softmax", "k", ctypes.c_int64, k).value)
+    shape = (*_shape("topk_softmax", "x", x)[:-1], max(of_k, 0))
+    weights, ids = _result("topk_softmax", out, x, shape, "float32"), _result("topk_softmax", ids, x, shape, "int32")
+    flags = _flags("topk_softmax", sigmoid=sigmoid, renormalize=renormalize, batch_invariant=batch_invariant)
+    _call("topk_softmax", x, stream, weights=weights, ids=ids, token_expert=token_expert, x=x, bias=bias, k=of_k, groups=groups,
+          topk_groups=topk_groups, scale=scale, flags=flags)
+    return weights, ids
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

@@ -50,6 +50,11 @@ struct LargestInteger {
   template <class T> static HIPOPS_METHOD T identity() { return 0; }
 };
 
+// The larger unsigned word.
+struct LargestWord {
+  HIPOPS_METHOD uint32_t operator()(uint32_t a, uint32_t b) const { return a > b ? a : b; }
+};
+
 // Two counts, which are summed together.
 struct WordPair {
   uint32_t first, second;
@@ -123,6 +128,11 @@ struct WholeWave<int32_t, LargestInteger> {
   static constexpr bool kExists = true, kInF64 = false;
   static HIPOPS_METHOD int32_t of(int32_t v) { return __reduce_max_sync(0xffffffffu, v); }
   static HIPOPS_METHOD int32_t of_eight(int32_t v) { return of(v); }
+};
+template <>
+struct WholeWave<uint32_t, LargestWord> {
+  static constexpr bool kExists = true, kInF64 = false;
+  static HIPOPS_METHOD uint32_t of(uint32_t v) { return __reduce_max_sync(0xffffffffu, v); }
 };
 template <>
 struct WholeWave<WordPair, Sum> {

@@ -327,6 +327,11 @@ _define("sort", "Tensor x, bool descending=False, bool values=True", "(Tensor, T
 _define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
+_define("topk_softmax",
+        "Tensor x, int k, bool renormalize=True, bool sigmoid=False, Tensor? bias=None, int groups=0, int topk_groups=0, float scale=1.0, "
+        + _INVARIANT, "(Tensor, Tensor)",
+        lambda x, k, *rest: (x.new_empty((x.shape[0], k), dtype=torch.float32), x.new_empty((x.shape[0], k), dtype=torch.int32)),
+        ("out", "ids"))
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0

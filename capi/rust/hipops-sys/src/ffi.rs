@@ -158,6 +158,10 @@ pub const HIPOPS_SORTED: u32 = 512;
 pub const HIPOPS_WINDOW_INDICES: u32 = 1024;
 /// A flag.
 pub const HIPOPS_DESCENDING: u32 = 2048;
+/// A flag.
+pub const HIPOPS_SIGMOID: u32 = 4096;
+/// A flag.
+pub const HIPOPS_RENORMALIZE: u32 = 8192;
 
 api! {
     /// `hipops_status_string` of hipops.h.
@@ -246,6 +250,8 @@ api! {
     fn hipops_sort(values: *const hipops_tensor, indices: *const hipops_tensor, x: *const hipops_tensor, flags: u32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
     /// `hipops_sort_workspace_bytes` of hipops.h.
     fn hipops_sort_workspace_bytes(values: *const hipops_tensor, indices: *const hipops_tensor, x: *const hipops_tensor, flags: u32, bytes: *mut i64) -> hipops_status;
+    /// `hipops_topk_softmax` of hipops.h.
+    fn hipops_topk_softmax(weights: *const hipops_tensor, ids: *const hipops_tensor, token_expert: *const hipops_tensor, x: *const hipops_tensor, bias: *const hipops_tensor, k: i64, groups: i64, topk_groups: i64, scale: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_version` of hipops.h.
     fn hipops_version() -> *const c_char;
     /// `hipops_version_number` of hipops.h.

@@ -29,7 +29,7 @@ use std::os::raw::c_void;
 
 pub use sys::{
     hipops_index_report, HIPOPS_BATCH_INVARIANT, HIPOPS_DESCENDING, HIPOPS_DETERMINISTIC, HIPOPS_FNUZ_240,
-    HIPOPS_INDEX_REPORT_INIT, HIPOPS_MASKED_ROW_ZERO, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_ROUND_SUM, HIPOPS_SMALLEST, HIPOPS_SORTED,
+    HIPOPS_INDEX_REPORT_INIT, HIPOPS_MASKED_ROW_ZERO, HIPOPS_RENORMALIZE, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_ROUND_SUM, HIPOPS_SIGMOID, HIPOPS_SMALLEST, HIPOPS_SORTED,
     HIPOPS_UP_PLUS_ONE, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_WINDOW_INDICES,
 };
 
@@ -915,6 +915,24 @@ pub fn sort_workspace_bytes(
     let mut bytes = 0;
     call!(hipops_sort_workspace_bytes(raw_mut(values), raw_mut(indices), &x.raw, flags, &mut bytes))?;
     Ok(bytes as usize)
+}
+/// `hipops_topk_softmax`: the k best experts of each token, and their weights. x has the logits. `groups` 0: no groups.
+#[allow(clippy::too_many_arguments)]
+pub fn topk_softmax(
+    weights: &ViewMut<'_>,
+    ids: &ViewMut<'_>,
+    token_expert: Option<&ViewMut<'_>>,
+    x: &View<'_>,
+    bias: Option<&View<'_>>,
+    k: i64,
+    groups: i64,
+    topk_groups: i64,
+    scale: f64,
+    flags: u32,
+    stream: Stream,
+) -> Result<()> {
+    let (weights, ids, slots, bias) = (&weights.view.raw, &ids.view.raw, raw_mut(token_expert), raw(bias));
+    call!(hipops_topk_softmax(weights, ids, slots, &x.raw, bias, k, groups, topk_groups, scale, flags, stream.0))
 }
 /// `hipops_strided_copy`
 pub fn strided_copy(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
