@@ -4,8 +4,8 @@
 //   weights  [tokens, k], f32. ids, token_expert: [tokens, k], i32, u32 or i64
 //   bytes    x is read once
 //
-//   few, many  1 to 64 neighbouring lanes have a token, and a lane has up to 8 or 32 neighbouring experts in registers.
-//              An expert is chosen by one reduction over the lanes. The first of equal lanes has the lowest expert
+//   few, many  1 to 64 neighbouring lanes have a token. A lane has up to 8 or 32 neighbouring experts in registers. An
+//              expert is chosen by one reduction over the lanes. The first of equal lanes has the lowest expert
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/topk_softmax.hip -o topk_softmax.co
 #include "topk_softmax.h"
@@ -49,7 +49,7 @@ HIPOPS_FN uint32_t key_of(float v) {
 HIPOPS_FN float number_of(uint32_t key) { return bit_cast<float>(key >> 31 ? key ^ 1u << 31 : ~key); }
 HIPOPS_FN uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-// Replaces the `count` greatest keys by the marks 1 to count, in order. Of equal keys the first is greater.
+// Replaces the `count` greatest keys by the marks 1 to count, in order. The first of equal keys is greater.
 template <int Depth>
 HIPOPS_FN void mark_greatest(const TokenLanes& token, uint32_t count, uint32_t (&key)[Depth]) {
   uint32_t own = 0;

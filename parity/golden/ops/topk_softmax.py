@@ -34,7 +34,7 @@ def scores_of(logits, is_sigmoid):
 
 
 def check_margins(choices, exact, kept):
-    """Choices that are rounded differently must be chosen alike: f32 errs by less than 1e-5 of a choice here."""
+    """Rounding must not decide a choice: f32 errs by less than 1e-5 of a choice here."""
     ordered = np.sort(exact[np.isfinite(exact)])
     gaps = np.diff(ordered)
     if kept and np.any((gaps > 0) & (gaps < 1e-5 * np.maximum(np.abs(ordered[1:]), 1e-3))):
