@@ -2,6 +2,7 @@
 // refusal.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -35,6 +36,7 @@ inline Sizes valid_shape(const std::string& op, const TensorSpec& tensor) {
       {"static_quantize", {{"scale", {4, 8}}}},
       {"dynamic_quantize", {{"scale_ub", {1}}}},
       {"topk", {{"lengths", {4}}, {"row_begin", {4}}}},
+      {"moe_align_block_size", {{"sorted_ids", {32}}, {"expert_ids", {32}}, {"count", {1}}, {"expert_map", {1}}}},
       {"topk_softmax", {{"weights", {4, 8}}, {"bias", {8}}}},
       {"upsample_nearest1d", {{"x", {2, 3, 4}}, {"y", {2, 3, 7}}}},
       {"upsample_nearest2d", {{"x", {2, 3, 4, 5}}, {"y", {2, 3, 7, 9}}}}};
@@ -53,8 +55,11 @@ class OpCall {
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
 
-  explicit OpCall(const std::string& op, hipops_dtype dtype = HIPOPS_F32)
+  // Without a dtype: f32, or the first of an op that has no f32.
+  explicit OpCall(const std::string& op, hipops_dtype dtype = HIPOPS_NONE)
       : op_(*hipops::parity::find_op(hipops::parity::all_ops(), op)) {
+    if (dtype == HIPOPS_NONE)
+      dtype = std::count(op_.dtypes.begin(), op_.dtypes.end(), HIPOPS_F32) != 0 ? HIPOPS_F32 : op_.dtypes.front();
     for (const auto* specs : {&op_.outputs, &op_.inputs})
       for (const TensorSpec& spec : *specs) {
         if (spec.role == Role::kReport) {
@@ -71,7 +76,8 @@ class OpCall {
         }
       }
     for (const auto& param : op_.params)
-      params[param.name] = std::string(param.name) == "eps" ? 1e-5 : std::string(param.name) == "k" ? 8 : 0;
+      params[param.name] = std::string(param.name) == "eps" ? 1e-5 : std::string(param.name) == "k" ? 8
+                           : std::string(param.name) == "experts" || std::string(param.name) == "block_size" ? 1 : 0;
   }
 
   OpCall(const OpCall&) = delete;
@@ -202,7 +208,7 @@ inline void check_every_tensor(const std::string& op) {
       for (int64_t distance : {-8, 8, 40}) {
         const bool is_small = output.role != Role::kData && output.role != Role::kResult;
         const bool is_one = OpCall(op).memory(input.name).count() == 1;
-        if (distance > 8 && is_small) continue;  // past its end
+        if ((distance > 8 && is_small) || (distance > 0 && OpCall(op).memory(y).count() == 1)) continue;  // past its end
         if (distance < 0 && is_one) continue;    // before it
         OpCall call(op);
         call[input.name].data = call.data(y) + distance;

@@ -123,6 +123,11 @@ struct SelectLimits {
   static constexpr int64_t kBlocks = 384, kBlocksOfMany = 256;
 };
 
+struct AlignLimits {
+  static constexpr int64_t kMostBlockSize = 1 << 16;  // hipops.h names it
+  static constexpr int64_t kMostBlocks = 32;  // each counts all ids, which costs a block about 1/13 of placing them
+};
+
 struct SortLimits {
   // Blocks of a pass, unless a tile for each is too much. More would load and store more counts.
   static constexpr int64_t kMostBlocks = 2048;

@@ -701,6 +701,28 @@ HIPOPS_API hipops_status hipops_topk_softmax(const hipops_tensor* weights, const
                                              const hipops_tensor* bias, int64_t k, int64_t groups, int64_t topk_groups,
                                              double scale, uint32_t flags, void* stream);
 
+/* Orders the ids of a routing by expert, and pads each expert to blocks: vLLM's moe_align_block_size, where
+ * ignore_invalid_experts is true. x: ids of experts, [tokens, k], i32, u32 or i64. x[t, j] has position t * k + j, and
+ * total = tokens * k is up to 2^31 - 1. experts: 1 to 1024. block_size: 1 to 65536. All other tensors are i32 vectors of any
+ * stride.
+ *
+ * expert_map: [experts], or NULL. The number of an expert on this device, or a negative number if it is elsewhere. Ids that are
+ * out of range, or of experts elsewhere, are left out.
+ *
+ * sorted_ids: the positions of each expert's ids in ascending order, expert after expert. Behind its ids an expert has
+ * padding up to a multiple of block_size: the number `total`. An expert without ids has no block. All elements behind the
+ * last block are `total`, too. sorted_ids has total + min(total, experts) * (block_size - 1) elements or more.
+ * expert_ids: the expert of each block, which is expert_map[expert] if there is a map. Elements behind the last block are -1.
+ * It has that number of elements divided by block_size, rounded up, or more.
+ * count: [1], the number of elements of sorted_ids up to the last block's end, a multiple of block_size.
+ *
+ * Ids may be equal, also within a token. The outputs overlap nothing. The same call gives the same bits on every run and
+ * every device. No workspace. */
+HIPOPS_API hipops_status hipops_moe_align_block_size(const hipops_tensor* sorted_ids, const hipops_tensor* expert_ids,
+                                                     const hipops_tensor* count, const hipops_tensor* x,
+                                                     const hipops_tensor* expert_map, int64_t experts,
+                                                     int64_t block_size, void* stream);
+
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 
 /* The version as "0.2.0". Before 1.0 a minor version may change the ABI. The SONAME then changes too. */

@@ -403,6 +403,13 @@ HIPOPS_CALL topk_softmax(const tensor& weights, const tensor& ids, const const_t
   return check(hipops_topk_softmax(&weights, &ids, token_expert.get(), &x, bias.get(), k, groups, topk_groups, scale, flags,
                                    stream));
 }
+// sorted_ids = positions in x by expert, each expert padded to blocks; expert_ids = the expert of each block.
+HIPOPS_CALL moe_align_block_size(const tensor& sorted_ids, const tensor& expert_ids, const tensor& count, const const_tensor& x,
+                                 int64_t experts, int64_t block_size, const optional_tensor& expert_map = nullptr,
+                                 void* stream = nullptr) {
+  return check(hipops_moe_align_block_size(&sorted_ids, &expert_ids, &count, &x, expert_map.get(), experts, block_size,
+                                           stream));
+}
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));
 }

@@ -219,6 +219,9 @@ weights, experts = hipops.topk_softmax(x, 3, sigmoid=True, bias=np.arange(80, dt
 expect_close("topk_softmax", experts, np.tile([79, 78, 77], (6, 1)), 0)
 scores = 1 / (1 + np.exp(-x[:, [79, 78, 77]].astype(np.float64)))
 expect_close("weights of topk_softmax", weights, 2 * scores / scores.sum(1, keepdims=True))
+positions, of_blocks, count = hipops.moe_align_block_size(np.array([[3, 0], [3, 1], [3, 3]]), 4, 2, np.array([0, -1, 2, 1], np.int32))
+expect_close("moe_align_block_size", positions[:6], [1, 6, 0, 2, 4, 5], 0)
+expect_close("its experts", np.append(of_blocks[:4], count), [0, 1, 1, -1, 6], 0)
 zeros, quarters = np.zeros((3, 4), np.float32), np.full((3, 4), 0.25)
 if has_capsules:
     expect_close("softmax through DLPack", hipops.softmax(Dlpack(zeros), out=zeros + 1), quarters)

@@ -81,6 +81,7 @@ cases = {
     "topk": [(x, 7), (x.t(), 3, False, False), (x.bfloat16(), 2, True, True, None, index(80, 6))],
     "cumsum": [(x, 1), (x.t(), -2)],
     "sort": [(x,), (x.t(), True), (normal(5000), True, False)],
+    "moe_align_block_size": [(index(8, 40, 2), 8, 16), (index(8, 3, 2), 8, 4, index(8, 8).int() - 4)],
     "topk_softmax": [(x, 7), (x.bfloat16(), 4, False, True, weight), (x.t(), 2, True, False, None, 3, 1, 2.5)],
     "strided_copy": [(x.t(),)],
 }

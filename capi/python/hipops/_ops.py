@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import itertools
 import operator
 import os
@@ -21,10 +22,12 @@ __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_la
            "topk", "cumsum",
            "sort",
            "topk_softmax",
+           "moe_align_block_size",
            "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
-OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw", "values", "indices", "weights", "ids", "token_expert")
+OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw", "values", "indices", "weights", "ids", "token_expert",
+           "sorted_ids", "expert_ids", "count")
 QUANTIZED = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int8")
 MEMORY = ("workspace", "report")
 # The names of arguments that differ from hipops.h.
@@ -640,6 +643,23 @@ def topk_softmax(x: Any, k: int, renormalize: bool = True, sigmoid: bool = False
     _call("topk_softmax", x, stream, weights=weights, ids=ids, token_expert=token_expert, x=x, bias=bias, k=of_k, groups=groups,
           topk_groups=topk_groups, scale=scale, flags=flags)
     return weights, ids
+
+
+def moe_align_block_size(x: Any, experts: int, block_size: int, expert_map: Any = None, *, out: Any = None, expert_ids: Any = None,
+                         count: Any = None, stream: Any = None) -> tuple[Any, Any, Any]:
+    """The positions of x in the order of their experts, each expert padded to a multiple of block_size by x.size; the expert of each
+    block; and the padded number of positions, as an array of one element. All are int32. x: ids, of shape (tokens, k). expert_map:
+    experts' numbers on this device, negative for experts elsewhere, which are left out."""
+    op = "moe_align_block_size"
+    of_experts, size = (int(_number(op, name, ctypes.c_int64, value).value) for name, value in (("experts", experts), ("block_size", block_size)))
+    total = math.prod(_shape(op, "x", x))
+    places = max(total + min(total, max(of_experts, 0)) * (size - 1), 0)
+    sorted_ids = _result(op, out, x, (places,), "int32")
+    expert_ids = _result(op, expert_ids, x, (-(-places // max(size, 1)),), "int32")
+    count = _result(op, count, x, (1,), "int32")
+    _call(op, x, stream, sorted_ids=sorted_ids, expert_ids=expert_ids, count=count, x=x, expert_map=expert_map, experts=of_experts,
+          block_size=size)
+    return sorted_ids, expert_ids, count
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

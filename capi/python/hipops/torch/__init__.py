@@ -259,6 +259,12 @@ def _reduced(x: torch.Tensor, reduction: str, dim: Any = None, keepdim: bool = F
     return x.new_empty(shape, dtype=torch.int64 if reduction in ("argmax", "argmin") else x.dtype)
 
 
+def _aligned(x: torch.Tensor, experts: int, block_size: int, *rest: Any) -> tuple[torch.Tensor, ...]:
+    total = x.numel()
+    places = total + min(total, experts) * (block_size - 1)
+    return tuple(x.new_empty(size, dtype=torch.int32) for size in (places, -(-places // block_size), 1))
+
+
 def _sorted(x: torch.Tensor, descending: bool = False, values: bool = True) -> tuple[torch.Tensor, torch.Tensor]:
     """Without values the first result has no elements."""
     return x.new_empty(x.shape if values else 0), x.new_empty(x.shape, dtype=torch.int64)
@@ -332,6 +338,8 @@ _define("topk_softmax",
         + _INVARIANT, "(Tensor, Tensor)",
         lambda x, k, *rest: (x.new_empty((x.shape[0], k), dtype=torch.float32), x.new_empty((x.shape[0], k), dtype=torch.int32)),
         ("out", "ids"))
+_define("moe_align_block_size", "Tensor x, int experts, int block_size, Tensor? expert_map=None", "(Tensor, Tensor, Tensor)", _aligned,
+        ("out", "expert_ids", "count"))
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0

@@ -934,6 +934,21 @@ pub fn topk_softmax(
     let (weights, ids, slots, bias) = (&weights.view.raw, &ids.view.raw, raw_mut(token_expert), raw(bias));
     call!(hipops_topk_softmax(weights, ids, slots, &x.raw, bias, k, groups, topk_groups, scale, flags, stream.0))
 }
+/// `hipops_moe_align_block_size`: positions in x by expert, each expert padded to blocks, and the expert of each block.
+#[allow(clippy::too_many_arguments)]
+pub fn moe_align_block_size(
+    sorted_ids: &ViewMut<'_>,
+    expert_ids: &ViewMut<'_>,
+    count: &ViewMut<'_>,
+    x: &View<'_>,
+    expert_map: Option<&View<'_>>,
+    experts: i64,
+    block_size: i64,
+    stream: Stream,
+) -> Result<()> {
+    let (sorted, of_blocks, count) = (&sorted_ids.view.raw, &expert_ids.view.raw, &count.view.raw);
+    call!(hipops_moe_align_block_size(sorted, of_blocks, count, &x.raw, raw(expert_map), experts, block_size, stream.0))
+}
 /// `hipops_strided_copy`
 pub fn strided_copy(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
     call!(hipops_strided_copy(&y.view.raw, &x.raw, stream.0))
