@@ -1181,6 +1181,13 @@ MUTATIONS = (
         before="if (a.bias != nullptr && size > 1) of_group",
         after="if (size > 1024) of_group",
         runs=(Run("exact", "f32", output="exact_"),)),
+    Mutation(
+        "aligned_ids_of_earlier_blocks",
+        "A block places its ids as if earlier blocks had none of their expert.",
+        "moe_align_block_size", "moe_align_block_size.hip",
+        before="if (from + n * kAlignBlock + thread < first) cursor",
+        after="if (first > a.total) cursor",
+        runs=(Run("sizes", "i32", output="size_40000x1"),)),
 
     # ---- Rounding. Truncation stays under the 1 ULP that 16-bit results may have, except in cases that allow half an
     # ULP.

@@ -125,6 +125,40 @@ def in_order(dtype, rows, cols, descending=False):
                     lambda x: torch.sort(x, stable=True, descending=descending), (x,), 0.1)
 
 
+def routed(dtype, tokens, experts, k, groups=0):
+    """Renormalised weights (8192); with groups, half of them are kept, and scores are sigmoids (4096) with a bias."""
+    x = random(tokens, experts, dtype=dtype)
+    weights, ids = torch.empty(tokens, k, device="cuda"), torch.empty(tokens, k, dtype=torch.int32, device="cuda")
+    bias = random(experts, dtype=F32) if groups else None
+
+    def peer(x):
+        if not groups:
+            best = torch.softmax(x.float(), -1).topk(k)
+            return best.values / best.values.sum(-1, keepdim=True), best.indices
+        scores = torch.sigmoid(x.float())
+        choices = scores + bias
+        kept = choices.view(tokens, groups, -1).topk(2).values.sum(-1).topk(groups // 2).indices
+        mask = torch.zeros(tokens, groups, device="cuda").scatter_(1, kept, 1).repeat_interleave(experts // groups, 1)
+        best = choices.masked_fill(mask == 0, -torch.inf).topk(k).indices
+        of_best = scores.gather(1, best)
+        return of_best / of_best.sum(-1, keepdim=True), best
+
+    flags = 8192 | (4096 if groups else 0)
+    return Workload(f"topk_softmax/{NAMES[dtype]}/{tokens}x{experts}/k{k}" + f"/groups{groups}" * (groups > 0), "topk_softmax",
+                    x.numel() * x.element_size() + weights.numel() * 8,
+                    lambda lib: lib.bind("topk_softmax", weights, ids, None, x, bias, k, groups, groups // 2, 1.0, flags), peer, (x,), 0.1)
+
+
+def aligned(tokens, k, experts, size=16):
+    """Beside a stable sort of the ids and a count of each expert's, without the padding."""
+    ids = torch.rand(tokens, experts, device="cuda").topk(k).indices.int()
+    places = ids.numel() + min(ids.numel(), experts) * (size - 1)
+    outputs = [torch.empty(n, dtype=torch.int32, device="cuda") for n in (places, -(-places // size), 1)]
+    return Workload(f"moe_align_block_size/i32/{tokens}x{k}/experts{experts}", "moe_align_block_size", 4 * (ids.numel() + places),
+                    lambda lib: lib.bind("moe_align_block_size", *outputs, ids, None, experts, size),
+                    lambda ids: (torch.sort(ids.view(-1), stable=True), torch.bincount(ids.view(-1), minlength=experts)), (ids,), 0.1)
+
+
 def attention(dtype, batch, heads, queries, keys, mask="bool"):
     """Scores with a mask for all heads, ALiBi's slopes with a mask of numbers, and sinks."""
     x, sinks = random(batch, heads, queries, keys, dtype=dtype), random(heads, 1, 1, dtype=F32)
@@ -369,6 +403,10 @@ SUMMED = [(F32, 1, 151936, 1), (F32, 32, 151936, 1), (F32, 1, 1 << 20, 1), (F32,
 SORTED = [(F32, 1, 10**7), (F32, 1, 10**6), (F32, 1, 151936), (F32, 2048, 4096), (F32, 16384, 1024), (F32, 16384, 64), (BF16, 1, 10**7),
           (BF16, 64, 131072), (torch.int64, 1, 10**6)]
 
+# A decode step and a prefill of Mixtral, Qwen3 and DeepSeek V3.
+ROUTED = [(BF16, n, e, k, g) for n in (1, 32, 2048, 16384) for e, k, g in ((8, 2, 0), (128, 8, 0))] + [(F32, n, 256, 8, 8) for n in (1, 32, 2048, 16384)]
+ALIGNED = [(n, k, e) for n in (1, 32, 2048, 16384) for k, e in ((2, 8), (8, 128), (8, 256))]
+
 OPS = ("rms_norm", "layer_norm", "softmax")
 
 
@@ -381,6 +419,9 @@ def table():
              for kind, t, r, c, dims in REDUCED]
     rows += [(f"cumsum/{NAMES[t]}/{r}x{c}:{dim}", lambda t=t, r=r, c=c, dim=dim: cumsum(t, r, c, dim)) for t, r, c, dim in SUMMED]
     rows += [(f"sort/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: in_order(t, r, c)) for t, r, c in SORTED]
+    rows += [(f"topk_softmax/{NAMES[t]}/{n}x{e}/k{k}" + f"/groups{g}" * (g > 0), lambda t=t, n=n, e=e, k=k, g=g: routed(t, n, e, k, g))
+             for t, n, e, k, g in ROUTED]
+    rows += [(f"moe_align_block_size/i32/{n}x{k}/experts{e}", lambda n=n, k=k, e=e: aligned(n, k, e)) for n, k, e in ALIGNED]
     rows += [("sort/f32/32x151936/descending", lambda: in_order(F32, 32, 151936, True))]
     rows += [(f"rms_norm_backward/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: rms_norm_backward(t, r, c)) for t, r, c in BACKWARD_SHAPES]
     rows += [(f"activation_and_mul/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated(t, *rest)) for t, *rest in GATED]
