@@ -122,7 +122,7 @@ hipops_status hipops_moe_align_block_size(const hipops_tensor* sorted_ids, const
   if (hipops_status status = check(call)) return status;
 
   AlignArgs args = arguments_of(call);
-  // Every block counts all ids, so many blocks cost more than they save.
+  // Every block counts all ids, so more blocks would cost more than they save.
   constexpr int64_t kBatch = kAlignBlock * kAlignDepth;
   const int64_t batches = std::max<int64_t>((call.total() + kBatch - 1) / kBatch, 1);
   args.blocks = static_cast<uint32_t>(plan_options().within_most(std::min(batches, AlignLimits::kMostBlocks)));

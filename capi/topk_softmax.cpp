@@ -22,10 +22,10 @@ constexpr const char* kKernels[] = {HIPOPS_TOPK_SOFTMAX_KERNELS(HIPOPS_KERNEL_NA
 
 struct Variant {
   hipops_dtype dtype;
-  int depth;
+  bool is_many;
 };
 constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16;
-#define VARIANT(name, T, depth) {T, depth},
+#define VARIANT(name, T, is_many) {T, is_many},
 constexpr Variant kVariants[] = {HIPOPS_TOPK_SOFTMAX_KERNELS(VARIANT)};
 #undef VARIANT
 
@@ -179,11 +179,12 @@ hipops_status hipops_topk_softmax(const hipops_tensor* weights, const hipops_ten
   const DeviceFacts* device;
   if (hipops_status status = device_facts(op_topk_softmax, &device)) return status;
   TopkSoftmaxArgs args = arguments_of(call);
-  const int depth = args.experts <= kFewOfLane * device->wave_size ? kFewOfLane : kManyOfLane;
+  const bool is_many = args.experts > kFewOfLane * device->wave_size;
+  const int depth = is_many ? kMostRoutedExperts / device->wave_size : kFewOfLane;
   while (args.experts > depth << args.lane_bits || args.groups > 1 << args.lane_bits) ++args.lane_bits;
   const int64_t of_block = kRouteBlock >> args.lane_bits, blocks = (args.tokens + of_block - 1) / of_block;
   const uint32_t grid = plan_options().grid_for(blocks * kRouteBlock, kRouteBlock);
   args.step = grid * of_block;
-  const int kernel = place_of(kVariants, [&](const Variant& v) { return v.dtype == x->dtype && v.depth == depth; });
+  const int kernel = place_of(kVariants, [&](const Variant& v) { return v.dtype == x->dtype && v.is_many == is_many; });
   return launch(op_topk_softmax, *device, kernel, {grid, kRouteBlock}, &args, sizeof args, stream);
 }

@@ -3,7 +3,7 @@
 //   x           ids of experts, [tokens, k]; i32, u32, i64; any strides
 //   sorted_ids  positions in x, i32; padded with the number of ids. expert_ids: the expert of each block, i32
 //
-// One launch, and no workspace: every block counts all ids in shared memory, and places its own share of them. A block
+// One launch, and no workspace: every block counts all ids in shared memory, and places a part of them. A block
 // sorts a batch of ids by expert, stably. So the result depends on no order of blocks.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/moe_align_block_size.hip -o moe.co
@@ -29,7 +29,7 @@ HIPOPS_FN uint32_t expert_of(const AlignArgs& a, uint32_t i) {
 
 // The places of the experts. `starts` has one more: the end of the last expert.
 struct Places {
-  Shared<uint32_t> starts, cursor;  // a cursor is where the block's next id of an expert goes
+  Shared<uint32_t> starts, cursor;  // a cursor is the place of the block's next id of an expert
 
   // Counts all ids, and the ids before `first`.
   HIPOPS_METHOD void count(const AlignArgs& a, uint32_t first) const {
@@ -56,7 +56,7 @@ struct Places {
     barrier();
   }
 
-  // Counts become places. Pads the experts of which this block is in charge.
+  // Counts become places. Each block pads some experts.
   HIPOPS_METHOD void scan(const AlignArgs& a) const {
     const uint32_t thread = hide_origin(thread_index()), experts = uint32_t(a.experts), size = a.block_size;
     uint32_t end = 0;
@@ -91,7 +91,7 @@ struct Places {
   }
 };
 
-// Stores what follows the last expert, and the expert of each block.
+// Stores the elements behind the last expert, and the expert of each block.
 HIPOPS_FN void store_rest(const AlignArgs& a, const Places& places) {
   const uint32_t experts = uint32_t(a.experts), end = places.starts[experts];
   const uint32_t first = block_index() * kAlignBlock + thread_index(), step = a.blocks * kAlignBlock;

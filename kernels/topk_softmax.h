@@ -7,7 +7,7 @@ namespace hipops {
 
 constexpr int kRouteBlock = 128;
 constexpr int kMostRoutedExperts = 1024, kMostRoutedGroups = 32;
-constexpr int kFewOfLane = 8, kManyOfLane = 32;  // experts of a lane
+constexpr int kFewOfLane = 8;  // experts. `many`: the most experts by all lanes of a wave
 
 struct TopkSoftmaxArgs {
   const void* x;
@@ -27,11 +27,11 @@ struct TopkSoftmaxArgs {
 
 }  // namespace hipops
 
-// X(kernel, T, depth): up to `depth` experts of a lane.
-#define HIPOPS_TOPK_SOFTMAX_KERNELS(X)          \
-  X(topk_softmax_f32_few, f32, kFewOfLane)      \
-  X(topk_softmax_f16_few, f16, kFewOfLane)      \
-  X(topk_softmax_bf16_few, bf16, kFewOfLane)    \
-  X(topk_softmax_f32_many, f32, kManyOfLane)    \
-  X(topk_softmax_f16_many, f16, kManyOfLane)    \
-  X(topk_softmax_bf16_many, bf16, kManyOfLane)
+// X(kernel, T, is_many)
+#define HIPOPS_TOPK_SOFTMAX_KERNELS(X)  \
+  X(topk_softmax_f32_few, f32, false)   \
+  X(topk_softmax_f16_few, f16, false)   \
+  X(topk_softmax_bf16_few, bf16, false) \
+  X(topk_softmax_f32_many, f32, true)   \
+  X(topk_softmax_f16_many, f16, true)   \
+  X(topk_softmax_bf16_many, bf16, true)

@@ -4,8 +4,8 @@
 //   weights  [tokens, k], f32. ids, token_expert: [tokens, k], i32, u32 or i64
 //   bytes    x is read once
 //
-//   few, many  1 to 64 neighbouring lanes have a token. A lane has up to 8 or 32 neighbouring experts in registers. An
-//              expert is chosen by one reduction over the lanes. The first of equal lanes has the lowest expert
+//   few, many  1 to 64 neighbouring lanes have a token. A lane has up to 8, 16 or 32 neighbouring experts in
+//              registers. An expert is chosen by one reduction over the lanes. The first of equal lanes has the lowest
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/topk_softmax.hip -o topk_softmax.co
 #include "topk_softmax.h"
@@ -207,10 +207,10 @@ HIPOPS_FN void route_tokens(const TopkSoftmaxArgs& args) {
 
 }  // namespace
 
-#define KERNEL(name, T, depth)                                     \
-  HIPOPS_KERNEL(kRouteBlock) name(HIPOPS_ARGS(TopkSoftmaxArgs) a) { \
-    follow_launch_before();                                        \
-    route_tokens<T, depth>(arguments_in_place(a));                 \
+#define KERNEL(name, T, is_many)                                                                         \
+  HIPOPS_KERNEL(kRouteBlock) name(HIPOPS_ARGS(TopkSoftmaxArgs) a) {                                      \
+    follow_launch_before();                                                                              \
+    route_tokens<T, is_many ? kMostRoutedExperts / wave_size : kFewOfLane>(arguments_in_place(a)); \
   }
 HIPOPS_TOPK_SOFTMAX_KERNELS(KERNEL)
 #undef KERNEL

@@ -150,7 +150,7 @@ def routed(dtype, tokens, experts, k, groups=0):
 
 
 def aligned(tokens, k, experts, size=16):
-    """Beside a stable sort of the ids and a count of each expert's, without the padding."""
+    """Next to a stable sort of the ids and a count of each expert's, without the padding."""
     ids = torch.rand(tokens, experts, device="cuda").topk(k).indices.int()
     places = ids.numel() + min(ids.numel(), experts) * (size - 1)
     outputs = [torch.empty(n, dtype=torch.int32, device="cuda") for n in (places, -(-places // size), 1)]
