@@ -376,6 +376,21 @@ HIPOPS_CALL cumsum_workspace(const tensor& y, const const_tensor& x, int32_t dim
 }
 #endif
 
+// weights, ids = the k best experts of each token, of the topk_groups best groups if there are groups. x: the logits.
+HIPOPS_CALL topk_softmax(const tensor& weights, const tensor& ids, const const_tensor& x, int64_t k,
+                         uint32_t flags = HIPOPS_RENORMALIZE, const optional_tensor& bias = nullptr, int64_t groups = 0,
+                         int64_t topk_groups = 0, double scale = 1, const optional_output& token_expert = nullptr,
+                         void* stream = nullptr) {
+  return check(hipops_topk_softmax(&weights, &ids, token_expert.get(), &x, bias.get(), k, groups, topk_groups, scale, flags,
+                                   stream));
+}
+// sorted_ids = positions in x by expert, each expert padded to blocks; expert_ids = the expert of each block.
+HIPOPS_CALL moe_align_block_size(const tensor& sorted_ids, const tensor& expert_ids, const tensor& count, const const_tensor& x,
+                                 int64_t experts, int64_t block_size, const optional_tensor& expert_map = nullptr,
+                                 void* stream = nullptr) {
+  return check(hipops_moe_align_block_size(&sorted_ids, &expert_ids, &count, &x, expert_map.get(), experts, block_size,
+                                           stream));
+}
 // values, indices = each row of x in order, and its columns. Either may be absent.
 HIPOPS_CALL sort(const optional_output& values, const optional_output& indices, const const_tensor& x, uint32_t flags = 0,
                  workspace w = {}, void* stream = nullptr) {
@@ -395,21 +410,6 @@ HIPOPS_CALL sort_workspace(const optional_output& values, const optional_output&
 }
 #endif
 
-// weights, ids = the k best experts of each token, of the topk_groups best groups if there are groups. x: the logits.
-HIPOPS_CALL topk_softmax(const tensor& weights, const tensor& ids, const const_tensor& x, int64_t k,
-                         uint32_t flags = HIPOPS_RENORMALIZE, const optional_tensor& bias = nullptr, int64_t groups = 0,
-                         int64_t topk_groups = 0, double scale = 1, const optional_output& token_expert = nullptr,
-                         void* stream = nullptr) {
-  return check(hipops_topk_softmax(&weights, &ids, token_expert.get(), &x, bias.get(), k, groups, topk_groups, scale, flags,
-                                   stream));
-}
-// sorted_ids = positions in x by expert, each expert padded to blocks; expert_ids = the expert of each block.
-HIPOPS_CALL moe_align_block_size(const tensor& sorted_ids, const tensor& expert_ids, const tensor& count, const const_tensor& x,
-                                 int64_t experts, int64_t block_size, const optional_tensor& expert_map = nullptr,
-                                 void* stream = nullptr) {
-  return check(hipops_moe_align_block_size(&sorted_ids, &expert_ids, &count, &x, expert_map.get(), experts, block_size,
-                                           stream));
-}
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));
 }

@@ -330,9 +330,6 @@ _define("topk",
         + _INVARIANT, "(Tensor, Tensor)", _top, ("out", "indices"))
 _define("cumsum", "Tensor x, int dim", "Tensor", lambda x, *rest: _as_elementwise(x))
 _define("sort", "Tensor x, bool descending=False, bool values=True", "(Tensor, Tensor)", _sorted, ("out", "indices"))
-_define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
-_define("upsample_nearest2d",
-        'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("topk_softmax",
         "Tensor x, int k, bool renormalize=True, bool sigmoid=False, Tensor? bias=None, int groups=0, int topk_groups=0, float scale=1.0, "
         + _INVARIANT, "(Tensor, Tensor)",
@@ -340,6 +337,9 @@ _define("topk_softmax",
         ("out", "ids"))
 _define("moe_align_block_size", "Tensor x, int experts, int block_size, Tensor? expert_map=None", "(Tensor, Tensor, Tensor)", _aligned,
         ("out", "expert_ids", "count"))
+_define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
+_define("upsample_nearest2d",
+        'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0
