@@ -44,19 +44,8 @@ hipops_status check_shape(Tensors* t) {
   return HIPOPS_SUCCESS;
 }
 
-// Positions are integers of 64 bits, or of 32 bits if these are enough.
-hipops_status check_positions(const Tensors& t) {
-  const hipops_dtype dtype = t.y->dtype;
-  if (dtype != HIPOPS_I64 && dtype != HIPOPS_I32 && dtype != HIPOPS_U32)
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "reduce: y.dtype is %s, expected i64, i32 or u32", dtype_name(dtype));
-  const int64_t count = is_empty(*t.x) ? 0 : reduced_count(t), most = dtype == HIPOPS_U32 ? UINT32_MAX : INT32_MAX;
-  if (dtype == HIPOPS_I64 || count - 1 <= most) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_UNSUPPORTED_DTYPE, "reduce: y.dtype is %s, expected i64 for %" PRId64 " elements of each result",
-              dtype_name(dtype), count);
-}
-
 hipops_status check_dtype(const Tensors& t) {
-  if (is_position(t.reduction)) return check_positions(t);
+  if (is_position(t.reduction)) return check_index_dtype(t.y_argument(), is_empty(*t.x) ? 0 : reduced_count(t) - 1);
   if (t.x->dtype == HIPOPS_F64) return check_same_dtype(t.y_argument(), t.x_argument());
   return check_same_dtype_or_f32(t.y_argument(), t.x_argument());
 }

@@ -53,13 +53,8 @@ hipops_status check(const Tensors& t, uint32_t flags) {
                 t.columns(), UINT32_MAX);
   if (t.values.tensor)
     if (hipops_status status = check_same_dtype(t.values, t.x)) return status;
-  if (t.indices.tensor) {
-    const hipops_dtype index = t.indices.tensor->dtype;
-    if (index != HIPOPS_I64 && index != HIPOPS_I32 && index != HIPOPS_U32)
-      return fail(HIPOPS_UNSUPPORTED_DTYPE, "sort: indices.dtype is %s, expected i64, i32 or u32", dtype_name(index));
-    if (index == HIPOPS_I32 && t.columns() - 1 > INT32_MAX)
-      return fail(HIPOPS_UNSUPPORTED_DTYPE, "sort: indices.dtype is i32, expected i64 or u32 for %" PRId64 " columns", t.columns());
-  }
+  if (t.indices.tensor)
+    if (hipops_status status = check_index_dtype(t.indices, t.columns() - 1)) return status;
   for (const Argument* a : {&t.values, &t.indices})
     if (a->tensor)
       if (hipops_status status = check_same_shape(*a, t.x)) return status;

@@ -54,11 +54,9 @@ bool supports(hipops_dtype dtype, hipops_dtype second) {
 
 // ---- Check
 
-hipops_status check_integers(const Argument& a, bool with_u32) {
-  const hipops_dtype dtype = a.tensor->dtype;
-  if (dtype == HIPOPS_I64 || dtype == HIPOPS_I32 || (with_u32 && dtype == HIPOPS_U32)) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_UNSUPPORTED_DTYPE, "topk: %s.dtype is %s, expected i64%s", a.name, dtype_name(dtype),
-              with_u32 ? ", i32 or u32" : " or i32");
+hipops_status check_signed(const Argument& a) {
+  if (a.tensor->dtype == HIPOPS_I64 || a.tensor->dtype == HIPOPS_I32) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_UNSUPPORTED_DTYPE, "topk: %s.dtype is %s, expected i64 or i32", a.name, dtype_name(a.tensor->dtype));
 }
 
 // x's shape with k as the last size.
@@ -99,10 +97,7 @@ hipops_status check(const Call& c) {
     return status;
   if (hipops_status status = check_x(c)) return status;
   if (hipops_status status = check_output(c.of_indices())) return status;
-  if (hipops_status status = check_integers(c.of_indices(), true)) return status;
-  if (c.indices->dtype == HIPOPS_I32 && c.columns() > int64_t{INT32_MAX} + 1)
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "topk: indices.dtype is i32, expected i64 or u32 for %" PRId64 " columns",
-                c.columns());
+  if (hipops_status status = check_index_dtype(c.of_indices(), c.columns() - 1)) return status;
   if (hipops_status status = check_results(c.of_indices(), c)) return status;
   if (c.values) {
     if (hipops_status status = check_output(c.of_values())) return status;
@@ -112,7 +107,7 @@ hipops_status check(const Call& c) {
   for (const Argument& of_rows : {c.of_lengths(), c.of_begin()}) {
     if (!of_rows.tensor) continue;
     if (hipops_status status = check_tensor(of_rows)) return status;
-    if (hipops_status status = check_integers(of_rows, false)) return status;
+    if (hipops_status status = check_signed(of_rows)) return status;
     if (hipops_status status = check_shape_of_rows(of_rows, c.of_x())) return status;
   }
   return HIPOPS_SUCCESS;

@@ -78,17 +78,10 @@ hipops_status check_result(const Call& c, const Argument& a) {
               a.tensor->shape[1], c.k);
 }
 
-// Numbers from 0 to `most`.
-hipops_status check_integers(const Call& c, const Argument& a, int64_t most) {
+// Numbers from 0 to `last`.
+hipops_status check_numbers(const Call& c, const Argument& a, int64_t last) {
   if (hipops_status status = check_result(c, a)) return status;
-  const hipops_dtype dtype = a.tensor->dtype;
-  if (dtype != HIPOPS_I32 && dtype != HIPOPS_U32 && dtype != HIPOPS_I64)
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected i32, u32 or i64", kName, a.name,
-                dtype_name(dtype));
-  const int64_t last = dtype == HIPOPS_I32 ? INT32_MAX : UINT32_MAX;
-  if (dtype == HIPOPS_I64 || most <= last) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected i64 for numbers up to %" PRId64, kName, a.name,
-              dtype_name(dtype), most);
+  return check_index_dtype(a, last);
 }
 
 hipops_status check_f32(const Argument& a) {
@@ -107,9 +100,9 @@ hipops_status check(const Call& c) {
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: x.shape[0] is %" PRId64 ", expected at most 2^63 / k", kName, c.tokens());
   if (hipops_status status = check_result(c, c.weights)) return status;
   if (hipops_status status = check_f32(c.weights)) return status;
-  if (hipops_status status = check_integers(c, c.ids, c.experts() - 1)) return status;
+  if (hipops_status status = check_numbers(c, c.ids, c.experts() - 1)) return status;
   if (c.token_expert.tensor)
-    if (hipops_status status = check_integers(c, c.token_expert, c.tokens() * c.k - 1)) return status;
+    if (hipops_status status = check_numbers(c, c.token_expert, c.tokens() * c.k - 1)) return status;
   if (c.bias.tensor) {
     if (hipops_status status = check_tensor(c.bias)) return status;
     if (hipops_status status = check_f32(c.bias)) return status;

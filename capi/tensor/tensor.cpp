@@ -169,6 +169,15 @@ hipops_status check_same_dtype_or_f32(const Argument& a, const Argument& expecte
               dtype_name(a.tensor->dtype), dtype_name(wanted), expected.name, wanted == HIPOPS_F32 ? "" : " or f32");
 }
 
+hipops_status check_index_dtype(const Argument& a, int64_t last) {
+  const hipops_dtype dtype = a.tensor->dtype;
+  if (dtype != HIPOPS_I64 && dtype != HIPOPS_I32 && dtype != HIPOPS_U32)
+    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected i64, i32 or u32", a.op, a.name, dtype_name(dtype));
+  if (dtype == HIPOPS_I64 || last <= (dtype == HIPOPS_U32 ? UINT32_MAX : INT32_MAX)) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected i64%s for numbers up to %" PRId64, a.op, a.name,
+              dtype_name(dtype), last <= UINT32_MAX ? " or u32" : "", last);
+}
+
 hipops_status check_float(const Argument& a) {
   if (is_float(a.tensor->dtype)) return HIPOPS_SUCCESS;
   return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected f32, f16, bf16 or f64", a.op, a.name,

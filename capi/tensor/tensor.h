@@ -50,6 +50,8 @@ hipops_status check_same_shape(const Argument& a, const Argument& expected);
 hipops_status check_same_dtype(const Argument& a, const Argument& expected);
 hipops_status check_same_dtype_or_f32(const Argument& a, const Argument& expected);
 hipops_status check_float(const Argument& a);
+// An output of whole numbers from 0 to `last`: i64, or i32 or u32 if it can have that number.
+hipops_status check_index_dtype(const Argument& a, int64_t last);
 
 // Requires that `output` and `input` have no common byte. With kInPlace they may also be the same view. Both tensors
 // passed check_tensor, perhaps as another Argument.

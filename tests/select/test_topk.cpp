@@ -60,7 +60,7 @@ TEST_CASE("topk refuses other shapes, dtypes, flags and k", "[topk]") {
       refuses(HIPOPS_UNSUPPORTED_DTYPE, name + ".dtype is u32, expected i64 or i32", [&](OpCall& c) { c[name].dtype = HIPOPS_U32; });
     }
     refuses(HIPOPS_UNSUPPORTED_DTYPE, "indices.dtype is i16, expected i64, i32 or u32", [](OpCall& c) { c["indices"].dtype = HIPOPS_I16; });
-    refuses(HIPOPS_UNSUPPORTED_DTYPE, "indices.dtype is i32, expected i64 or u32 for 2147483649 columns", [](OpCall& c) {
+    refuses(HIPOPS_UNSUPPORTED_DTYPE, "indices.dtype is i32, expected i64 or u32 for numbers up to 2147483648", [](OpCall& c) {
       c["x"].shape[1] = (int64_t{1} << 31) + 1, c["x"].stride[1] = 0;
     });
     refuses(HIPOPS_UNSUPPORTED_DTYPE, "values.dtype is f16, expected f32 (x.dtype)", [](OpCall& c) { c["values"].dtype = HIPOPS_F16; });

@@ -43,10 +43,10 @@ TEST_CASE("topk_softmax refuses other shapes, dtypes, flags and numbers", "[topk
     invalid("bias.shape[0] is 7, expected 8 (x.shape[1])", [](OpCall& c) { c["bias"].shape[0] = 7; });
     invalid("bias.rank is 2, expected 1", [](OpCall& c) { c.set_shape("bias", {1, 8}); });
     for (const char* ids : {"ids", "token_expert"})
-      refuses(HIPOPS_UNSUPPORTED_DTYPE, std::string(ids) + ".dtype is i16, expected i32, u32 or i64", [=](OpCall& c) { c[ids].dtype = HIPOPS_I16; });
+      refuses(HIPOPS_UNSUPPORTED_DTYPE, std::string(ids) + ".dtype is i16, expected i64, i32 or u32", [=](OpCall& c) { c[ids].dtype = HIPOPS_I16; });
     for (const char* numbers : {"weights", "bias"})
       refuses(HIPOPS_UNSUPPORTED_DTYPE, std::string(numbers) + ".dtype is f16, expected f32", [=](OpCall& c) { c[numbers].dtype = HIPOPS_F16; });
-    refuses(HIPOPS_UNSUPPORTED_DTYPE, "token_expert.dtype is i32, expected i64 for numbers up to 3221225471", [](OpCall& c) {
+    refuses(HIPOPS_UNSUPPORTED_DTYPE, "token_expert.dtype is i32, expected i64 or u32 for numbers up to 3221225471", [](OpCall& c) {
       c.leave_out("bias");
       for (const char* name : {"x", "weights", "ids", "token_expert"}) c.set_shape(name, {int64_t{3} << 27, 8});
     });

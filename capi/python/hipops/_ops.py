@@ -389,18 +389,20 @@ def reduce(x: Any, reduction: str | Reduction, dim: Any = None, keepdim: bool = 
     of = names.get(reduction, reduction)
     y = _result("reduce", out, x, tuple(made), "int64" if of in (Reduction.ARGMAX, Reduction.ARGMIN) else None)
     flags = _flags("reduce", batch_invariant=batch_invariant)
-    return _with_workspace("reduce", y, workspace, stream, x=x, reduction=of, dims=dims, flags=flags)
+    _with_workspace("reduce", y, workspace, stream, y=y, x=x, reduction=of, dims=dims, flags=flags)
+    return y
 
 
-def _with_workspace(op: str, y: Any, workspace: Any, stream: Any, report: Any = None, **arguments: Any) -> Any:
+def _with_workspace(op: str, like: Any, workspace: Any, stream: Any, report: Any = None, **arguments: Any) -> None:
+    """Calls an op whose workspace is allocated here if the caller has none."""
     if workspace is None:
         size = ctypes.c_int64()
-        _call(op + "_workspace_bytes", y, stream, y=y, bytes=size, **arguments)
-        if isinstance(y, Plan):
-            return y
-        workspace = _arrays.workspace(y, size.value) if size.value else None
-    _call(op, y, stream, y=y, workspace=workspace, report=report, **arguments)
-    return y
+        of_query = FUNCTIONS[f"hipops_{op}_workspace_bytes"][1]
+        _call(op + "_workspace_bytes", like, stream, bytes=size, **{name: arguments[name] for name in of_query if name != "bytes"})
+        if isinstance(like, Plan):
+            return
+        workspace = _arrays.workspace(like, size.value) if size.value else None
+    _call(op, like, stream, workspace=workspace, report=report, **arguments)
 
 
 def rms_norm_backward(dy: Any, x: Any, weight: Any = None, rstd: Any = None, eps: float = 1e-5, weight_plus_one: bool = False,
@@ -414,13 +416,7 @@ def rms_norm_backward(dy: Any, x: Any, weight: Any = None, rstd: Any = None, eps
     is_wanted = _flag("rms_norm_backward", "weight_grad", weight_grad, 1) and weight is not None
     dw = _result("rms_norm_backward", dw, weight) if is_wanted else None
     tensors = {"dx": dx, "dw": dw, "dy": dy, "x": x, "weight": weight, "rstd": rstd}
-    if workspace is None and dw is not None:
-        size = ctypes.c_int64()
-        _call("rms_norm_backward_workspace_bytes", x, stream, bytes=size, **tensors)
-        workspace = _arrays.workspace(x, size.value) if size.value and not isinstance(x, Plan) else None
-        if isinstance(x, Plan):
-            return dx, dw
-    _call("rms_norm_backward", x, stream, eps=eps, flags=flags, workspace=workspace, **tensors)
+    _with_workspace("rms_norm_backward", x, workspace, stream, eps=eps, flags=flags, **tensors)
     return dx, dw
 
 
@@ -428,19 +424,22 @@ def scatter_(y: Any, dim: int, index: Any, src: Any, deterministic: bool = False
              stream: Any = None) -> Any:
     """y[index[i, j], j] = src[i, j] for dim 0, in place. deterministic: if an index repeats, y gets its last source."""
     flags = _flags("scatter", deterministic=deterministic)
-    return _with_workspace("scatter", y, workspace, stream, report, dim=_dim("scatter", dim, y, "y"), x=src, index=index, flags=flags)
+    _with_workspace("scatter", y, workspace, stream, report, y=y, dim=_dim("scatter", dim, y, "y"), x=src, index=index, flags=flags)
+    return y
 
 
 def scatter_add_(y: Any, dim: int, index: Any, src: Any, deterministic: bool = False, *, workspace: Any = None,
                  report: Any = None, stream: Any = None) -> Any:
     """y[index[i, j], j] += src[i, j] for dim 0, in place. deterministic: the sources are added in order."""
     flags = _flags("scatter_add", deterministic=deterministic)
-    return _with_workspace("scatter_add", y, workspace, stream, report, dim=_dim("scatter_add", dim, y, "y"), x=src, index=index, flags=flags)
+    _with_workspace("scatter_add", y, workspace, stream, report, y=y, dim=_dim("scatter_add", dim, y, "y"), x=src, index=index, flags=flags)
+    return y
 
 
 def index_add_(y: Any, dim: int, index: Any, source: Any, *, workspace: Any = None, report: Any = None, stream: Any = None) -> Any:
     """y[index[i], j] += source[i, j] for dim 0, in place, in order."""
-    return _with_workspace("index_add", y, workspace, stream, report, dim=_dim("index_add", dim, y, "y"), x=source, index=index)
+    _with_workspace("index_add", y, workspace, stream, report, y=y, dim=_dim("index_add", dim, y, "y"), x=source, index=index)
+    return y
 
 
 def _upsample(op: str, x: Any, sizes: tuple[Any, ...], rule: Any, out: Any, stream: Any, **scales: Any) -> Any:
@@ -573,13 +572,10 @@ def dynamic_quantize(x: Any, dtype: Any = "float8_e4m3fn", group: int = 0, scale
     scale = _result("dynamic_quantize", scale, x, scales, "float32")
     arguments = {"q": q, "scale": scale, "x": x, "scale_ub": scale_ub, "group": of_group,
                  "flags": _flags("dynamic_quantize", fnuz_240=fnuz_240, batch_invariant=batch_invariant)}
-    if workspace is None and is_whole:
-        size = ctypes.c_int64()
-        _call("dynamic_quantize_workspace_bytes", x, stream, bytes=size, **arguments)
-        if isinstance(x, Plan):
-            return q, scale
-        workspace = _arrays.workspace(x, size.value) if size.value else None
-    _call("dynamic_quantize", x, stream, workspace=workspace, **arguments)
+    if is_whole:
+        _with_workspace("dynamic_quantize", x, workspace, stream, **arguments)
+    else:
+        _call("dynamic_quantize", x, stream, workspace=workspace, **arguments)
     return q, scale
 
 
@@ -595,21 +591,16 @@ def topk(x: Any, k: int, largest: bool = True, sorted: bool = True, lengths: Any
     indices = _result("topk", indices, x, shape, "int64")
     flags = _flags("topk", sorted=sorted, window_indices=window_indices, batch_invariant=batch_invariant)
     flags |= 0 if _flag("topk", "largest", largest, 1) else SMALLEST
-    tensors = {"values": values, "indices": indices, "x": x, "lengths": lengths, "row_begin": row_begin}
-    if workspace is None:
-        size = ctypes.c_int64()
-        _call("topk_workspace_bytes", x, stream, k=of_k, flags=flags, bytes=size, **tensors)
-        if isinstance(x, Plan):
-            return values, indices
-        workspace = _arrays.workspace(x, size.value) if size.value else None
-    _call("topk", x, stream, k=of_k, flags=flags, workspace=workspace, **tensors)
+    _with_workspace("topk", x, workspace, stream, values=values, indices=indices, x=x, lengths=lengths, row_begin=row_begin, k=of_k,
+                    flags=flags)
     return values, indices
 
 
 def cumsum(x: Any, dim: int, *, out: Any = None, workspace: Any = None, stream: Any = None) -> Any:
     """The sums of x from the beginning of dim on. If x has integers, `out` may be of int64. It may be x itself."""
     y = _result("cumsum", out, x)
-    return _with_workspace("cumsum", y, workspace, stream, x=x, dim=_dim("cumsum", dim, x))
+    _with_workspace("cumsum", y, workspace, stream, y=y, x=x, dim=_dim("cumsum", dim, x))
+    return y
 
 
 def sort(x: Any, descending: bool = False, values: bool = True, *, out: Any = None, indices: Any = None, workspace: Any = None,
@@ -618,14 +609,8 @@ def sort(x: Any, descending: bool = False, values: bool = True, *, out: Any = No
     for the columns, of int64, int32 or uint32. If values is False, the first result is None: an argsort."""
     made = _result("sort", out, x) if _flag("sort", "values", values, 1) else None
     indices = _result("sort", indices, x, _shape("sort", "x", x), "int64")
-    tensors, flags = {"values": made, "indices": indices, "x": x}, _flags("sort", descending=descending)
-    if workspace is None:
-        size = ctypes.c_int64()
-        _call("sort_workspace_bytes", x, stream, flags=flags, bytes=size, **tensors)
-        if isinstance(x, Plan):
-            return made, indices
-        workspace = _arrays.workspace(x, size.value) if size.value else None
-    _call("sort", x, stream, flags=flags, workspace=workspace, **tensors)
+    flags = _flags("sort", descending=descending)
+    _with_workspace("sort", x, workspace, stream, values=made, indices=indices, x=x, flags=flags)
     return made, indices
 
 
