@@ -147,9 +147,11 @@ void plan_lines(const Lines& l, const DeviceNumbers& device, CumsumArgs* a, int6
   a->parts_divisor = wide_divisor_of(chunks);
   a->units = l.count * chunks;
   const int64_t vectors = divided_up(l.length + (l.are_whole ? 0 : l.vector - 1), l.vector);
-  const int64_t most = kCumsumLanes * kCumsumDepth;  // vectors of a line that 32 lanes have
-  a->is_short = vectors <= kCumsumLanes || (vectors > most && vectors <= kCumsumBlock);
-  a->lanes = static_cast<int32_t>(vectors > most ? int64_t{kCumsumBlock} : std::min(power_up(vectors), int64_t{kCumsumLanes}));
+  // Few lanes are without a vector: up to 64, 128 and 256 vectors are 64 x 1, 32 x 4 and 256 x 1, up to 512 are 128 x 4.
+  constexpr int64_t kLanes = kCumsumLanes, kBlock = kCumsumBlock;
+  a->is_short = vectors <= 2 * kLanes || (vectors > 4 * kLanes && vectors <= kBlock);
+  const int64_t lanes = a->is_short ? power_up(vectors) : vectors <= 4 * kLanes ? kLanes : vectors <= 2 * kBlock ? kBlock / 2 : kBlock;
+  a->lanes = static_cast<int32_t>(lanes);
   a->rows = kCumsumBlock / a->lanes;
   a->deep = a->is_short && l.count >= CumsumLimits::kBlocksAUnit * device.units * a->rows * kCumsumDepth ? kCumsumDepth : 1;
   a->rows *= a->deep;

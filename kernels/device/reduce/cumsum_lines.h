@@ -142,7 +142,7 @@ class CumsumVectors {
   Packed<T, kLength> vector_[kCumsumDepth];
 };
 
-// Lines of up to 256 vectors: a lane has one vector of each line, and up to four lines.
+// Short lines: a lane has one vector of each line, and up to four lines.
 template <class T>
 HIPOPS_FN void scan_short_lines(const CumsumArgs& args, const Shared<CumsumRoom>& room) {
   using Number = number_t<T>;
@@ -180,7 +180,8 @@ HIPOPS_FN void scan_short_lines(const CumsumArgs& args, const Shared<CumsumRoom>
 #pragma unroll
       for (int i = 0; i < kCumsumDepth; ++i) {
         Number groups = Number(0);
-        for (int g = 0; g < group; ++g) groups += Number(of_group[(turn * kCumsumDepth + i) * kCumsumGroups + g]);
+        for (int g = group & -(lanes / kCumsumLanes); g < group; ++g)
+          groups += Number(of_group[(turn * kCumsumDepth + i) * kCumsumGroups + g]);
         before[i] = groups + before[i];
       }
       turn ^= 1;  // the next line's sums are elsewhere: late lanes still read these
@@ -222,21 +223,20 @@ HIPOPS_FN wide_t<T> sum_of_chunks(const wide_t<T>* chunk, int32_t count, const S
   return sum;
 }
 
-// Longer lines: 32 lanes have a line of up to 128 vectors, or a block has a line, or a chunk of one, tile by tile.
+// Longer lines: 32 or 128 lanes have a line, four vectors each. Or a block has a line, or a chunk of one, tile by tile.
 template <class T>
 HIPOPS_FN void scan_long_lines(const CumsumArgs& args, const Shared<CumsumRoom>& room) {
   using Number = number_t<T>;
   using Wide = wide_t<T>;
   constexpr int kLength = kCumsumVector<T>;
   const Shared<Number> of_group = room.as<Number>();
-  const bool is_block = args.lanes > kCumsumLanes;
   const int32_t lane = int32_t(thread_index()) % kCumsumLanes, group = int32_t(thread_index()) / kCumsumLanes;
-  const int32_t group_of_line = is_block ? group : 0;
+  const int32_t groups_of_line = args.lanes / kCumsumLanes, group_of_line = group & (groups_of_line - 1);
   int turn = 0;
   for (int64_t first = int64_t(block_index()) * args.rows; first < reload_arguments(args).units;
        first += reload_arguments(args).step) {
     const CumsumArgs& a = reload_arguments(args);
-    int64_t unit = first + (is_block ? 0 : group);
+    int64_t unit = first + group / groups_of_line;
     const bool is_live = unit < a.units;
     if (!is_live) unit = a.units - 1;
     // The last chunks that the first launch has read are still in a cache.
@@ -272,12 +272,13 @@ HIPOPS_FN void scan_long_lines(const CumsumArgs& args, const Shared<CumsumRoom>&
           total += s.total;
         }
         Number groups = Number(0);
-        if (is_block) {
+        if (groups_of_line > 1) {
           if (lane == 0) of_group[turn * kCumsumGroups + group] = total;
           barrier();
           total = Number(0);
 #pragma unroll
           for (int g = 0; g < kCumsumGroups; ++g) {
+            if (((g ^ group) & -groups_of_line) != 0) continue;
             const Number of_one = of_group[turn * kCumsumGroups + g];
             if (g < group) groups += of_one;
             total += of_one;
