@@ -266,10 +266,11 @@ hipops_status add_as_index_add(const PlanOptions& options, const DeviceFacts& de
                                const ScatterRows& rows, void* workspace, hipops_index_report* report, void* stream) {
   const RowSums sums{t.y, t.x, &rows.index, t.dim};
   const SumsProblem problem = describe_sums(sums);
-  const SumsChoice choice = choose_sums(options, problem, rows.sort, device, workspace != nullptr);
+  const SortPlan sort = plan_sort(problem);  // rows.sort assumes aligned rows, and is at least as large
+  const SumsChoice choice = choose_sums(options, problem, sort, device, workspace != nullptr);
   IndexAddArgs args{};
   set_report(rows, &args);
-  const SumsPlan plan = resolve(choice, problem, rows.sort, device);
+  const SumsPlan plan = resolve(choice, problem, sort, device);
   return launch_sums(options, device, sums, plan, workspace, report, &args, stream);
 }
 

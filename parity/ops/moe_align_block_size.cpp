@@ -73,7 +73,7 @@ void random_align(RandomCase& m) {
     m.add(tensor_of("expert_map", random_layout(m.choices, HIPOPS_I32, {experts}, Use::kSource), local, m.choices.below(1 << 16)));
   }
   m.add_output("sorted_ids", random_layout(m.choices, HIPOPS_I32, {places}, Use::kOutput));
-  m.add_output("expert_ids", random_layout(m.choices, HIPOPS_I32, {(places + size - 1) / size + m.choices.below(3)}, Use::kOutput));
+  m.add_output("expert_ids", random_layout(m.choices, HIPOPS_I32, {(places + size - 1) / size + m.choices.between(0, 2)}, Use::kOutput));
   m.add_output("count", plain_layout(HIPOPS_I32, {1}));
 }
 
