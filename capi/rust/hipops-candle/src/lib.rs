@@ -16,7 +16,7 @@
 //! loops.
 //!
 //! **Views** are passed with their strides and offset; nothing is made contiguous. A result is contiguous and has the first
-//! tensor's dtype. bf16 and f16 are candle's types.
+//! tensor's dtype; columns are u32. bf16 and f16 are candle's types.
 //!
 //! **Backends.** A process has one backend of hipops. A tensor on [`Device::Cpu`](candle_core::Device::Cpu) uses hipops' CPU
 //! backend. A tensor on a CUDA device (feature `cuda`) uses the CUDA backend, on the device's stream. The first op chooses the
@@ -34,15 +34,18 @@
 #![deny(missing_docs)]
 
 use candle_core::backend::BackendDevice;
+use candle_core::op::BackpropOp;
 use candle_core::{
-    CpuStorage, CustomOp1, CustomOp2, CustomOp3, Error, InplaceOp1, InplaceOp2, InplaceOp3, Layout, Result, Shape, Tensor,
+    CpuStorage, CustomOp1, CustomOp2, CustomOp3, DType, Error, InplaceOp1, InplaceOp2, InplaceOp3, Layout, Result, Shape, Tensor,
 };
 use hipops::{Report, View, ViewMut};
 
-pub use hipops::{Nearest, HIPOPS_DETERMINISTIC, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_WEIGHT_PLUS_ONE};
+pub use hipops::{
+    Nearest, HIPOPS_DETERMINISTIC, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_SMALLEST, HIPOPS_SORTED, HIPOPS_WEIGHT_PLUS_ONE,
+};
 
 #[cfg(feature = "cuda")]
-use candle_core::CudaStorage;
+use candle_core::{CudaStorage, Device};
 
 mod memory;
 use memory::{Call, Memory};
@@ -55,43 +58,70 @@ trait Op {
     fn adds(&self) -> bool {
         false
     }
-    /// y's shape. It may be any shape if hipops refuses the inputs.
-    fn shape(&self, inputs: &[&Layout]) -> Shape {
-        inputs[0].shape().clone()
+    /// Shapes and dtypes of the outputs. A call may leave out the last outputs. If hipops refuses the inputs, any shapes will do.
+    fn outputs(&self, inputs: &[(&Layout, DType)]) -> Vec<(Shape, DType)> {
+        vec![(inputs[0].0.shape().clone(), inputs[0].1)]
     }
     /// An additional input that candle's custom ops cannot pass.
     fn more(&self) -> Option<(&'static str, &Tensor)> {
         None
     }
-    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()>;
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()>;
 }
 
 type Part<'a, S> = (&'a S, &'a Layout);
 
-fn forward<S: Memory>(op: &impl Op, inputs: &[Part<'_, S>]) -> Result<(S, Shape)> {
+// The first `count` outputs.
+fn forward<S: Memory>(op: &impl Op, inputs: &[Part<'_, S>], count: usize) -> Result<Vec<(S, Shape)>> {
     let (device, queue) = (inputs[0].0.device(), inputs[0].0.queue()?);
     let call = Call { name: op.name(), device, queue: &queue };
-    let layouts: Vec<&Layout> = inputs.iter().map(|input| input.1).collect();
-    let layout = Layout::contiguous(op.shape(&layouts));
-    // SAFETY: hipops writes each element. If it fails, the memory is dropped unread.
-    let mut memory = unsafe { S::alloc(device, layout.shape(), inputs[0].0.dtype()) }?;
+    let described: Vec<_> = inputs.iter().map(|(storage, layout)| (*layout, storage.dtype())).collect();
+    let mut outputs = Vec::new();
+    for (shape, dtype) in op.outputs(&described).into_iter().take(count) {
+        // SAFETY: hipops writes each element. If it fails, the memory is dropped unread.
+        outputs.push((unsafe { S::alloc(device, &shape, dtype) }?, shape));
+    }
     with_views(op, &call, 0, inputs, |views| {
-        let y = call.output("y", &mut memory, &layout)?;
+        let used = outputs.iter_mut().map(|(memory, shape)| call.output("y", memory, &Layout::contiguous(&*shape)));
+        let (y, _held): (Vec<_>, Vec<_>) = used.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         if op.adds() {
-            hipops::strided_copy(&y.view, &views[0], call.stream()).map_err(Error::wrap)?;
+            hipops::strided_copy(&y[0], &views[0], call.stream()).map_err(Error::wrap)?;
         }
-        op.launch(&call, &y.view, views)
+        op.launch(&call, &y, views)
     })?;
-    Ok((memory, layout.shape().clone()))
+    Ok(outputs)
+}
+
+// The one output of a custom op.
+fn first<S: Memory>(op: &impl Op, inputs: &[Part<'_, S>]) -> Result<(S, Shape)> {
+    Ok(forward(op, inputs, 1)?.remove(0))
+}
+
+// The first `count` outputs, as tensors that candle's graph does not know.
+fn untracked(op: &impl Op, tensors: &[&Tensor], count: usize) -> Result<Vec<Tensor>> {
+    fn on<S: Memory>(op: &impl Op, tensors: &[&Tensor], count: usize) -> Result<Vec<Tensor>> {
+        let held: Vec<_> = tensors.iter().map(|tensor| tensor.storage_and_layout()).collect();
+        let parts: Option<Vec<_>> = held.iter().map(|(storage, layout)| Some((S::of(storage)?, *layout))).collect();
+        let parts = parts.ok_or_else(|| {
+            Error::msg(format!("{}: {}: it is on a device that hipops does not support", op.name(), op.inputs()[0]))
+        })?;
+        let outputs = forward(op, &parts, count)?.into_iter();
+        Ok(outputs.map(|(memory, shape)| Tensor::from_storage(memory.into_storage(), shape, BackpropOp::none(), false)).collect())
+    }
+    match tensors[0].device() {
+        #[cfg(feature = "cuda")]
+        Device::Cuda(_) => on::<CudaStorage>(op, tensors, count),
+        _ => on::<CpuStorage>(op, tensors, count),
+    }
 }
 
 fn in_place<S: Memory>(op: &impl Op, first: &mut S, layout: &Layout, others: &[Part<'_, S>]) -> Result<()> {
     let (device, queue) = (first.device().clone(), first.queue()?);
     let call = Call { name: op.name(), device: &device, queue: &queue };
-    let y = call.output(op.inputs()[0], first, layout)?;
+    let (y, _held) = call.output(op.inputs()[0], first, layout)?;
     with_views(op, &call, 1, others, |views| {
-        let all: Vec<View<'_>> = std::iter::once(y.view.as_view()).chain(views).copied().collect();
-        op.launch(&call, &y.view, &all)
+        let all: Vec<View<'_>> = std::iter::once(y.as_view()).chain(views).copied().collect();
+        op.launch(&call, std::slice::from_ref(&y), &all)
     })
 }
 
@@ -110,7 +140,8 @@ fn with_views<S: Memory>(
         parts.push((name, (storage.ok_or_else(|| call.refused(name, "it is on another device than x"))?, layout)));
     }
     let used = parts.iter().map(|(name, (storage, layout))| call.input(name, storage, layout)).collect::<Result<Vec<_>>>()?;
-    launch(&used.iter().map(|input| input.view).collect::<Vec<_>>())
+    let (views, _held): (Vec<_>, Vec<_>) = used.into_iter().unzip();
+    launch(&views)
 }
 
 macro_rules! custom_op {
@@ -120,11 +151,11 @@ macro_rules! custom_op {
                 Op::name(self)
             }
             fn cpu_fwd(&self, $($storage: &CpuStorage, $layout: &Layout),+) -> Result<(CpuStorage, Shape)> {
-                forward(self, &[$(($storage, $layout)),+])
+                first(self, &[$(($storage, $layout)),+])
             }
             #[cfg(feature = "cuda")]
             fn cuda_fwd(&self, $($storage: &CudaStorage, $layout: &Layout),+) -> Result<(CudaStorage, Shape)> {
-                forward(self, &[$(($storage, $layout)),+])
+                first(self, &[$(($storage, $layout)),+])
             }
         }
     };
@@ -161,8 +192,8 @@ impl Op for RmsNorm {
     fn inputs(&self) -> &'static [&'static str] {
         &["x", "weight"]
     }
-    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
-        hipops::rms_norm(y, None, &inputs[0], inputs.get(1), self.eps, self.flags, call.stream()).map_err(Error::wrap)
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
+        hipops::rms_norm(&y[0], None, &inputs[0], inputs.get(1), self.eps, self.flags, call.stream()).map_err(Error::wrap)
     }
 }
 custom_op!(CustomOp1 for RmsNorm, s1 l1);
@@ -184,8 +215,9 @@ impl Op for LayerNorm {
     fn inputs(&self) -> &'static [&'static str] {
         &["x", "weight", "bias"]
     }
-    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
-        hipops::layer_norm(y, None, None, &inputs[0], inputs.get(1), inputs.get(2), self.eps, 0, call.stream()).map_err(Error::wrap)
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
+        hipops::layer_norm(&y[0], None, None, &inputs[0], inputs.get(1), inputs.get(2), self.eps, 0, call.stream())
+            .map_err(Error::wrap)
     }
 }
 custom_op!(CustomOp1 for LayerNorm, s1 l1);
@@ -205,8 +237,8 @@ impl Op for Softmax {
     fn inputs(&self) -> &'static [&'static str] {
         &["x"]
     }
-    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
-        hipops::softmax(y, &inputs[0], 0, call.stream()).map_err(Error::wrap)
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
+        hipops::softmax(&y[0], &inputs[0], 0, call.stream()).map_err(Error::wrap)
     }
 }
 custom_op!(CustomOp1 for Softmax, s1 l1);
@@ -230,8 +262,8 @@ macro_rules! rope {
             fn more(&self) -> Option<(&'static str, &Tensor)> {
                 self.positions.as_ref().map(|tensor| ("positions", tensor))
             }
-            fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
-                hipops::$function(y, &inputs[0], &inputs[1], &inputs[2], inputs.get(3), call.stream()).map_err(Error::wrap)
+            fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
+                hipops::$function(&y[0], &inputs[0], &inputs[1], &inputs[2], inputs.get(3), call.stream()).map_err(Error::wrap)
             }
         }
         custom_op!(CustomOp3 for $op, s1 l1, s2 l2, s3 l3);
@@ -275,15 +307,15 @@ impl Op for IndexSelect {
     fn inputs(&self) -> &'static [&'static str] {
         &["x", "index"]
     }
-    fn shape(&self, inputs: &[&Layout]) -> Shape {
-        let mut dims = inputs[0].dims().to_vec();
-        if let (Some(size), [length]) = (dims.get_mut(self.dim), inputs[1].dims()) {
+    fn outputs(&self, inputs: &[(&Layout, DType)]) -> Vec<(Shape, DType)> {
+        let mut dims = inputs[0].0.dims().to_vec();
+        if let (Some(size), [length]) = (dims.get_mut(self.dim), inputs[1].0.dims()) {
             *size = *length;
         }
-        Shape::from(dims)
+        vec![(Shape::from(dims), inputs[0].1)]
     }
-    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
-        hipops::index_select(y, &inputs[0], &inputs[1], dimension(self.dim), Report::NONE, call.stream()).map_err(Error::wrap)
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
+        hipops::index_select(&y[0], &inputs[0], &inputs[1], dimension(self.dim), Report::NONE, call.stream()).map_err(Error::wrap)
     }
 }
 custom_op!(CustomOp2 for IndexSelect, s1 l1, s2 l2);
@@ -301,11 +333,11 @@ impl Op for Gather {
     fn inputs(&self) -> &'static [&'static str] {
         &["x", "index"]
     }
-    fn shape(&self, inputs: &[&Layout]) -> Shape {
-        inputs[1].shape().clone()
+    fn outputs(&self, inputs: &[(&Layout, DType)]) -> Vec<(Shape, DType)> {
+        vec![(inputs[1].0.shape().clone(), inputs[0].1)]
     }
-    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
-        hipops::gather(y, &inputs[0], &inputs[1], dimension(self.dim), Report::NONE, call.stream()).map_err(Error::wrap)
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
+        hipops::gather(&y[0], &inputs[0], &inputs[1], dimension(self.dim), Report::NONE, call.stream()).map_err(Error::wrap)
     }
 }
 custom_op!(CustomOp2 for Gather, s1 l1, s2 l2);
@@ -327,8 +359,8 @@ impl Op for IndexAdd {
     fn adds(&self) -> bool {
         true
     }
-    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
-        let (index, x, dim) = (&inputs[1], &inputs[2], dimension(self.dim));
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
+        let (y, index, x, dim) = (&y[0], &inputs[1], &inputs[2], dimension(self.dim));
         let bytes = hipops::index_add_workspace_bytes(y, x, index, dim).map_err(Error::wrap)?;
         call.with_workspace(bytes, |workspace, stream| hipops::index_add(y, x, index, dim, workspace, Report::NONE, stream))
     }
@@ -355,8 +387,8 @@ impl Op for ScatterAdd {
     fn adds(&self) -> bool {
         true
     }
-    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
-        let (index, x, dim, flags) = (&inputs[1], &inputs[2], dimension(self.dim), self.flags);
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
+        let (y, index, x, dim, flags) = (&y[0], &inputs[1], &inputs[2], dimension(self.dim), self.flags);
         let bytes = hipops::scatter_add_workspace_bytes(y, x, index, dim, flags).map_err(Error::wrap)?;
         call.with_workspace(bytes, |workspace, stream| {
             hipops::scatter_add(y, x, index, dim, flags, workspace, Report::NONE, stream)
@@ -383,15 +415,91 @@ impl Op for UpsampleNearest2d {
     fn inputs(&self) -> &'static [&'static str] {
         &["x"]
     }
-    fn shape(&self, inputs: &[&Layout]) -> Shape {
-        let mut dims = inputs[0].dims().to_vec();
+    fn outputs(&self, inputs: &[(&Layout, DType)]) -> Vec<(Shape, DType)> {
+        let mut dims = inputs[0].0.dims().to_vec();
         if let [.., height, width] = dims.as_mut_slice() {
             (*height, *width) = (self.height, self.width);
         }
-        Shape::from(dims)
+        vec![(Shape::from(dims), inputs[0].1)]
     }
-    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
-        hipops::upsample_nearest2d(y, &inputs[0], self.rule, 0.0, 0.0, call.stream()).map_err(Error::wrap)
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
+        hipops::upsample_nearest2d(&y[0], &inputs[0], self.rule, 0.0, 0.0, call.stream()).map_err(Error::wrap)
     }
 }
 custom_op!(CustomOp1 for UpsampleNearest2d, s1 l1);
+
+/// `hipops_sort`, the columns alone: `CustomOp1` of x, over the last dimension. The result is u32, as in candle's
+/// `arg_sort_last_dim`. Equal elements stay in order.
+#[derive(Clone, Copy, Debug)]
+pub struct ArgSort {
+    /// From the greatest element to the least.
+    pub descending: bool,
+}
+impl Op for ArgSort {
+    fn name(&self) -> &'static str {
+        "hipops_sort"
+    }
+    fn inputs(&self) -> &'static [&'static str] {
+        &["x"]
+    }
+    fn outputs(&self, inputs: &[(&Layout, DType)]) -> Vec<(Shape, DType)> {
+        [DType::U32, inputs[0].1].map(|dtype| (inputs[0].0.shape().clone(), dtype)).into()
+    }
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
+        let (columns, values, x) = (Some(&y[0]), y.get(1), &inputs[0]);
+        let flags = if self.descending { hipops::HIPOPS_DESCENDING } else { 0 };
+        let bytes = hipops::sort_workspace_bytes(values, columns, x, flags).map_err(Error::wrap)?;
+        call.with_workspace(bytes, |workspace, stream| hipops::sort(values, columns, x, flags, workspace, stream))
+    }
+}
+custom_op!(CustomOp1 for ArgSort, s1 l1);
+
+/// `hipops_topk`, the columns alone: `CustomOp1` of x, over the last dimension. The result is u32, and has k columns.
+#[derive(Clone, Copy, Debug)]
+pub struct ArgTopK {
+    /// The number of elements of each row.
+    pub k: usize,
+    /// 0, or [`HIPOPS_SMALLEST`], [`HIPOPS_SORTED`], or both.
+    pub flags: u32,
+}
+impl Op for ArgTopK {
+    fn name(&self) -> &'static str {
+        "hipops_topk"
+    }
+    fn inputs(&self) -> &'static [&'static str] {
+        &["x"]
+    }
+    fn outputs(&self, inputs: &[(&Layout, DType)]) -> Vec<(Shape, DType)> {
+        let mut dims = inputs[0].0.dims().to_vec();
+        if let Some(columns) = dims.last_mut() {
+            *columns = self.k.min(*columns); // hipops refuses a greater k
+        }
+        [DType::U32, inputs[0].1].map(|dtype| (Shape::from(&dims[..]), dtype)).into()
+    }
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
+        let (columns, values, x, k) = (&y[0], y.get(1), &inputs[0], i64::try_from(self.k).unwrap_or(i64::MAX));
+        let bytes = hipops::topk_workspace_bytes(values, columns, x, None, None, k, self.flags).map_err(Error::wrap)?;
+        call.with_workspace(bytes, |workspace, stream| {
+            hipops::topk(values, columns, x, None, None, k, self.flags, workspace, stream)
+        })
+    }
+}
+custom_op!(CustomOp1 for ArgTopK, s1 l1);
+
+/// x's rows in order, and the columns of their elements in x, by [`ArgSort`].
+pub fn sort(x: &Tensor, descending: bool) -> Result<(Tensor, Tensor)> {
+    selected(x, &ArgSort { descending })
+}
+
+/// The k greatest elements of x's rows, the greatest first, and their columns, by [`ArgTopK`].
+pub fn topk(x: &Tensor, k: usize) -> Result<(Tensor, Tensor)> {
+    selected(x, &ArgTopK { k, flags: HIPOPS_SORTED })
+}
+
+// One call gives both, but candle's graph knows only results of its own custom ops.
+fn selected(x: &Tensor, op: &impl Op) -> Result<(Tensor, Tensor)> {
+    let mut outputs = untracked(op, &[x], if x.track_op() { 1 } else { 2 })?;
+    let columns = outputs.remove(0);
+    let values = outputs.pop().map_or_else(|| x.apply_op2(&columns, Gather { dim: x.rank() - 1 }), Ok)?;
+    Ok((values, columns))
+}

@@ -24,6 +24,8 @@ pub trait Memory: BackendStorage {
     unsafe fn alloc(device: &Self::Device, shape: &Shape, dtype: DType) -> Result<Self>;
     /// The storage of a tensor, if it is of this kind.
     fn of(storage: &Storage) -> Option<&Self>;
+    /// The storage of a new tensor.
+    fn into_storage(self) -> Storage;
     /// The first element, for reading, and the number of elements, which is 0 for a dtype that hipops lacks.
     fn read<'a>(&'a self, queue: &'a Self::Queue) -> (*const u8, usize, Self::Held<'a>);
     /// The same for writing.
@@ -68,6 +70,9 @@ impl Memory for CpuStorage {
             _ => None,
         }
     }
+    fn into_storage(self) -> Storage {
+        Storage::Cpu(self)
+    }
     fn read<'a>(&'a self, _: &'a ()) -> (*const u8, usize, ()) {
         elements!(self, CpuStorage, memory => (memory.as_ptr().cast(), memory.len(), ()), (std::ptr::null(), 0, ()))
     }
@@ -110,6 +115,9 @@ mod cuda {
                 _ => None,
             }
         }
+        fn into_storage(self) -> Storage {
+            Storage::Cuda(self)
+        }
         fn read<'a>(&'a self, queue: &'a Arc<CudaStream>) -> (*const u8, usize, Self::Held<'a>) {
             elements!(&self.slice, CudaStorageSlice, memory => {
                 let (pointer, held) = memory.device_ptr(queue);
@@ -126,17 +134,6 @@ mod cuda {
     }
 }
 
-/// An input of an op.
-pub struct Input<'a, S: Memory + 'a> {
-    pub view: View<'a>,
-    _held: S::Held<'a>,
-}
-/// An output of an op.
-pub struct Output<'a, S: Memory + 'a> {
-    pub view: ViewMut<'a>,
-    _held: S::Held<'a>,
-}
-
 /// A call of the op `name`.
 pub struct Call<'q, S: Memory> {
     pub name: &'static str,
@@ -149,23 +146,25 @@ impl<S: Memory> Call<'_, S> {
         S::stream(self.queue)
     }
 
-    pub fn input<'a>(&'a self, argument: &str, storage: &'a S, layout: &Layout) -> Result<Input<'a, S>> {
+    /// A view of an input, and the guard that lives until the call is launched.
+    pub fn input<'a>(&'a self, argument: &str, storage: &'a S, layout: &Layout) -> Result<(View<'a>, S::Held<'a>)> {
         let dtype = self.dtype(argument, storage)?;
         let (start, length, held) = storage.read(self.queue);
         let offset = self.offset(argument, layout, length)? * storage.dtype().size_in_bytes();
         // SAFETY: `offset` and all elements of the layout are in the storage, which exists until the call is launched. candle frees
         // a device's memory in the order of its stream.
         let view = unsafe { View::from_raw(start.wrapping_add(offset), dtype, layout.dims(), Some(&strides(layout))) };
-        Ok(Input { view: view.map_err(|error| self.refused(argument, error))?, _held: held })
+        Ok((view.map_err(|error| self.refused(argument, error))?, held))
     }
 
-    pub fn output<'a>(&'a self, argument: &str, storage: &'a mut S, layout: &Layout) -> Result<Output<'a, S>> {
+    /// The same of an output.
+    pub fn output<'a>(&'a self, argument: &str, storage: &'a mut S, layout: &Layout) -> Result<(ViewMut<'a>, S::Held<'a>)> {
         let (dtype, size) = (self.dtype(argument, storage)?, storage.dtype().size_in_bytes());
         let (start, length, held) = storage.write(self.queue);
         let offset = self.offset(argument, layout, length)? * size;
         // SAFETY: see `input`; and the storage is borrowed only for this call.
         let view = unsafe { ViewMut::from_raw(start.wrapping_add(offset), dtype, layout.dims(), Some(&strides(layout))) };
-        Ok(Output { view: view.map_err(|error| self.refused(argument, error))?, _held: held })
+        Ok((view.map_err(|error| self.refused(argument, error))?, held))
     }
 
     /// Calls `launch` with `bytes` of workspace.

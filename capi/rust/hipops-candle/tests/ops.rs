@@ -1,9 +1,10 @@
 //! Compares each op on candle's CPU device with plain loops.
 use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Result, Shape, Tensor};
 use hipops_candle::{
-    Gather, IndexAdd, IndexSelect, LayerNorm, Nearest, RmsNorm, Rope, RopeI, RopeThd, ScatterAdd, Softmax, UpsampleNearest2d,
-    HIPOPS_DETERMINISTIC, HIPOPS_WEIGHT_PLUS_ONE,
+    sort, topk, ArgSort, ArgTopK, Gather, IndexAdd, IndexSelect, LayerNorm, Nearest, RmsNorm, Rope, RopeI, RopeThd, ScatterAdd,
+    Softmax, UpsampleNearest2d, HIPOPS_DETERMINISTIC, HIPOPS_SMALLEST, HIPOPS_SORTED, HIPOPS_WEIGHT_PLUS_ONE,
 };
+use std::cmp::Ordering::Equal;
 
 // 0, 0.5, -1, 1.5, -2, ..
 fn numbers(count: usize) -> Vec<f32> {
@@ -189,6 +190,66 @@ fn upsampling() -> Result<()> {
     let y = tensor(&x, (1, 2, 2, 3)).apply_op1_no_bwd(&op)?;
     assert_eq!(y.dims(), [1, 2, 3, 6]);
     close(&y, &expected);
+    Ok(())
+}
+
+// Columns of a row in order. Equal elements stay in order, and a NaN is greater than all numbers.
+fn in_order(row: &[f32], descending: bool) -> Vec<u32> {
+    let mut columns: Vec<u32> = (0..row.len() as u32).collect();
+    let of = |column: u32| row[column as usize] + 0.0;
+    let order = |a: u32, b: u32| of(a).is_nan().cmp(&of(b).is_nan()).then(of(a).partial_cmp(&of(b)).unwrap_or(Equal));
+    columns.sort_by(|&a, &b| if descending { order(b, a) } else { order(a, b) });
+    columns
+}
+fn columns_of(tensor: &Tensor) -> Vec<u32> {
+    tensor.flatten_all().unwrap().to_vec1().unwrap()
+}
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+#[test]
+fn selection() -> Result<()> {
+    let pick = |row: &[f32], columns: &[u32]| -> Vec<f32> { columns.iter().map(|&column| row[column as usize]).collect() };
+    let x = numbers(15);
+    for (view, descending) in views().into_iter().flat_map(|view| [(view.clone(), false), (view, true)]) {
+        let expected: Vec<u32> = x.chunks(5).flat_map(|row| in_order(row, descending)).collect();
+        let ordered = rows_of(&x, 5, |row| pick(row, &in_order(row, descending)));
+        assert_eq!(columns_of(&view.apply_op1_no_bwd(&ArgSort { descending })?), expected);
+        let (y, columns) = sort(&view, descending)?;
+        assert_eq!((values(&y), columns_of(&columns), columns.dims()), (ordered, expected, &[3, 5][..]));
+        let first: Vec<u32> = x.chunks(5).flat_map(|row| in_order(row, descending)[..2].to_vec()).collect();
+        let flags = HIPOPS_SORTED | if descending { 0 } else { HIPOPS_SMALLEST };
+        assert_eq!(columns_of(&view.apply_op1_no_bwd(&ArgTopK { k: 2, flags })?), first);
+        let (y, columns) = topk(&view, 2)?;
+        let greatest = |row: &[f32]| pick(row, &in_order(row, true)[..2]);
+        assert_eq!((values(&y), y.dims(), columns.dims()), (rows_of(&x, 5, greatest), &[3, 2][..], &[3, 2][..]));
+    }
+    // Ties, signed zeros, NaN and infinities; then a row that needs a workspace.
+    let few = vec![1.0, f32::NAN, -0.0, 0.0, f32::INFINITY, 1.0, f32::NEG_INFINITY, f32::NAN];
+    let many: Vec<f32> = (0..5000).map(|i| ((i * 7919) % 1009) as f32 - 500.0).collect();
+    for x in [few, many] {
+        for descending in [false, true] {
+            let (y, columns) = sort(&tensor(&x, x.len()), descending)?;
+            let expected = in_order(&x, descending);
+            assert_eq!((columns_of(&columns), bits(&values(&y))), (expected.clone(), bits(&pick(&x, &expected))));
+        }
+        let (y, columns) = topk(&tensor(&x, x.len()), 4)?;
+        let expected = in_order(&x, true)[..4].to_vec();
+        assert_eq!((columns_of(&columns), bits(&values(&y))), (expected.clone(), bits(&pick(&x, &expected))));
+    }
+    let half = tensor(&[1.0, 3.0, 2.0], 3).to_dtype(DType::F16)?;
+    let (y, columns) = topk(&half, 1)?;
+    assert_eq!((y.dtype(), values(&y.to_dtype(DType::F32)?), columns_of(&columns)), (DType::F16, vec![3.0], vec![1]));
+    let (y, columns) = sort(&Tensor::from_vec(vec![3u8, 1, 2], 3, &Device::Cpu)?, false)?;
+    assert_eq!((y.to_vec1::<u8>()?, columns_of(&columns)), (vec![1, 2, 3], vec![1, 2, 0]));
+    assert_eq!(sort(&tensor(&[], (0, 4)), true)?.0.dims(), [0, 4]);
+    says(topk(&half, 4), "topk: k is 4, expected");
+    says(topk(&half, usize::MAX), "topk: k is");
+    says(topk(&half, 0), "topk: k is 0, expected");
+    says(sort(&tensor(&[1.0], ()), true), "sort: x");
+    says(topk(&Tensor::from_vec(vec![3u8], 1, &Device::Cpu)?, 1), "topk: x");
+    says(sort(&half.to_dtype(DType::F8E4M3)?, true), "hipops_sort: x: hipops has no dtype f8e4m3");
     Ok(())
 }
 
