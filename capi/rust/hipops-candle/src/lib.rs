@@ -25,7 +25,11 @@
 //!
 //! **Errors** are candle's, with hipops' message, for example `rms_norm: weight.shape[0] is 3, expected 4 (x.shape[1])`.
 //!
-//! **Gradients** are not supported. With `apply_op1`, `apply_op2` and `apply_op3` the backward pass returns candle's error.
+//! **Gradients.** `apply_op1`, `apply_op2` and `apply_op3` add an op to candle's graph. The backward pass returns an error for
+//! [`ArgSort`], [`ArgTopK`] and [`UpsampleNearest2d`], for a cos, sin or index that depends on a variable, and for a second
+//! derivative. candle's own ops compute the gradients of [`LayerNorm`] and [`Softmax`], in f32 or f64. hipops computes the others,
+//! with the same bits on every run. `apply_op1_no_bwd`, `apply_op2_no_bwd`, `apply_op3_no_bwd` and the ops in place add nothing to
+//! the graph, so they are for tensors that need no gradient.
 //!
 //! **In place**: `inplace_op1`, `inplace_op2` and `inplace_op3` overwrite the first tensor, and each tensor that shares its
 //! storage. candle locks that storage, so no other tensor of the call may share it.
@@ -36,7 +40,7 @@
 use candle_core::backend::BackendDevice;
 use candle_core::op::BackpropOp;
 use candle_core::{
-    CpuStorage, CustomOp1, CustomOp2, CustomOp3, DType, Error, InplaceOp1, InplaceOp2, InplaceOp3, Layout, Result, Shape, Tensor,
+    CpuStorage, CustomOp1, CustomOp2, CustomOp3, DType, Error, InplaceOp1, InplaceOp2, InplaceOp3, Layout, Result, Shape, Tensor, D,
 };
 use hipops::{Report, View, ViewMut};
 
@@ -67,6 +71,18 @@ trait Op {
         None
     }
     fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()>;
+    /// The inputs' gradients, for the gradient dy of the first output. The last may be left out.
+    fn gradients(&self, _inputs: &[&Tensor], _y: &Tensor, _dy: &Tensor) -> Result<Vec<Option<Tensor>>> {
+        Err(Error::BackwardNotSupported { op: self.name() })
+    }
+    /// Refuses an input that needs a gradient, if the op has none for it.
+    fn constant(&self, inputs: &[&Tensor], number: usize) -> Result<()> {
+        if inputs[number].track_op() {
+            let (op, input) = (self.name(), self.inputs()[number]);
+            return Err(Error::msg(format!("{op}: {input}: it depends on a variable, and the op has no gradient for it")));
+        }
+        Ok(())
+    }
 }
 
 type Part<'a, S> = (&'a S, &'a Layout);
@@ -157,8 +173,20 @@ macro_rules! custom_op {
             fn cuda_fwd(&self, $($storage: &CudaStorage, $layout: &Layout),+) -> Result<(CudaStorage, Shape)> {
                 first(self, &[$(($storage, $layout)),+])
             }
+            #[allow(unused_parens)] // around the type of one gradient
+            fn bwd(&self, $($storage: &Tensor,)+ y: &Tensor, dy: &Tensor) -> Result<($(gradient!($storage)),+)> {
+                if dy.track_op() {
+                    return Err(Error::msg(format!("{}: it has no second derivative", Op::name(self))));
+                }
+                let mut gradients = Op::gradients(self, &[$($storage),+], y, dy)?.into_iter();
+                Ok(($(gradient!(gradients.next() => $storage)),+))
+            }
         }
     };
+}
+macro_rules! gradient {
+    ($input:ident) => { Option<Tensor> };
+    ($next:expr => $input:ident) => { $next.flatten() };
 }
 macro_rules! in_place_op {
     ($kind:ident for $op:ty, $y:ident $y_layout:ident $(, $storage:ident $layout:ident)*) => {
@@ -195,11 +223,45 @@ impl Op for RmsNorm {
     fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
         hipops::rms_norm(&y[0], None, &inputs[0], inputs.get(1), self.eps, self.flags, call.stream()).map_err(Error::wrap)
     }
+    fn gradients(&self, inputs: &[&Tensor], _y: &Tensor, dy: &Tensor) -> Result<Vec<Option<Tensor>>> {
+        let dw = inputs.get(1).is_some_and(|weight| weight.track_op());
+        let gradients = untracked(&RmsNormBackward(*self), &[&[dy], inputs].concat(), 1 + usize::from(dw))?;
+        Ok(gradients.into_iter().map(Some).collect())
+    }
 }
 custom_op!(CustomOp1 for RmsNorm, s1 l1);
 custom_op!(CustomOp2 for RmsNorm, s1 l1, s2 l2);
 in_place_op!(InplaceOp1 for RmsNorm, s1 l1);
 in_place_op!(InplaceOp2 for RmsNorm, s1 l1, s2 l2);
+
+struct RmsNormBackward(RmsNorm);
+impl Op for RmsNormBackward {
+    fn name(&self) -> &'static str {
+        "hipops_rms_norm_backward"
+    }
+    fn inputs(&self) -> &'static [&'static str] {
+        &["dy", "x", "weight"]
+    }
+    fn outputs(&self, inputs: &[(&Layout, DType)]) -> Vec<(Shape, DType)> {
+        inputs[1..].iter().map(|(layout, dtype)| (layout.shape().clone(), *dtype)).collect()
+    }
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
+        let (dx, dw, dy, x, weight) = (&y[0], y.get(1), &inputs[0], &inputs[1], inputs.get(2));
+        let bytes = hipops::rms_norm_backward_workspace_bytes(dx, dw, dy, x, weight, None).map_err(Error::wrap)?;
+        call.with_workspace(bytes, |workspace, stream| {
+            hipops::rms_norm_backward(dx, dw, dy, x, weight, None, self.0.eps, self.0.flags, workspace, stream)
+        })
+    }
+}
+
+// The dtype in which candle computes a gradient.
+fn wide(tensor: &Tensor) -> DType {
+    if tensor.dtype() == DType::F64 {
+        DType::F64
+    } else {
+        DType::F32
+    }
+}
 
 /// `hipops_layer_norm`: `CustomOp1` of x, `CustomOp2` of x and weight, `CustomOp3` of x, weight and bias. Works in place in
 /// x, too.
@@ -218,6 +280,22 @@ impl Op for LayerNorm {
     fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
         hipops::layer_norm(&y[0], None, None, &inputs[0], inputs.get(1), inputs.get(2), self.eps, 0, call.stream())
             .map_err(Error::wrap)
+    }
+    fn gradients(&self, inputs: &[&Tensor], _y: &Tensor, dy: &Tensor) -> Result<Vec<Option<Tensor>>> {
+        let (dtype, mean) = (wide(dy), |tensor: &Tensor| tensor.mean_keepdim(D::Minus1));
+        let (x, dy) = (inputs[0].detach().to_dtype(dtype)?, dy.to_dtype(dtype)?);
+        let x = x.broadcast_sub(&mean(&x)?)?;
+        let rstd = (mean(&x.sqr()?)? + self.eps)?.sqrt()?.recip()?;
+        let x = x.broadcast_mul(&rstd)?;
+        let product = (&dy * &x)?;
+        let g = inputs.get(1).map_or(Ok(dy.clone()), |weight| dy.broadcast_mul(&weight.detach().to_dtype(dtype)?))?;
+        let dx = (g.broadcast_sub(&mean(&g)?)? - x.broadcast_mul(&mean(&(&g * &x)?)?)?)?.broadcast_mul(&rstd)?;
+        let mut gradients = vec![Some(dx.to_dtype(inputs[0].dtype())?)];
+        for (input, terms) in inputs[1..].iter().zip([product, dy]) {
+            let sums = || terms.reshape(((), input.elem_count()))?.sum(0)?.to_dtype(input.dtype());
+            gradients.push(input.track_op().then(sums).transpose()?);
+        }
+        Ok(gradients)
     }
 }
 custom_op!(CustomOp1 for LayerNorm, s1 l1);
@@ -239,6 +317,11 @@ impl Op for Softmax {
     }
     fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
         hipops::softmax(&y[0], &inputs[0], 0, call.stream()).map_err(Error::wrap)
+    }
+    fn gradients(&self, _inputs: &[&Tensor], y: &Tensor, dy: &Tensor) -> Result<Vec<Option<Tensor>>> {
+        let (y, wide_dy) = (y.detach().to_dtype(wide(dy))?, dy.to_dtype(wide(dy))?);
+        let sums = (&wide_dy * &y)?.sum_keepdim(D::Minus1)?;
+        Ok(vec![Some((wide_dy.broadcast_sub(&sums)? * y)?.to_dtype(dy.dtype())?)])
     }
 }
 custom_op!(CustomOp1 for Softmax, s1 l1);
@@ -264,6 +347,11 @@ macro_rules! rope {
             }
             fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
                 hipops::$function(&y[0], &inputs[0], &inputs[1], &inputs[2], inputs.get(3), call.stream()).map_err(Error::wrap)
+            }
+            fn gradients(&self, inputs: &[&Tensor], _y: &Tensor, dy: &Tensor) -> Result<Vec<Option<Tensor>>> {
+                self.constant(inputs, 1)?;
+                self.constant(inputs, 2)?;
+                Ok(vec![Some(dy.apply_op3_no_bwd(inputs[1], &inputs[2].neg()?, self)?)])
             }
         }
         custom_op!(CustomOp3 for $op, s1 l1, s2 l2, s3 l3);
@@ -317,6 +405,12 @@ impl Op for IndexSelect {
     fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
         hipops::index_select(&y[0], &inputs[0], &inputs[1], dimension(self.dim), Report::NONE, call.stream()).map_err(Error::wrap)
     }
+    fn gradients(&self, inputs: &[&Tensor], _y: &Tensor, dy: &Tensor) -> Result<Vec<Option<Tensor>>> {
+        self.constant(inputs, 1)?;
+        let dx = inputs[0].zeros_like()?;
+        dx.inplace_op3(inputs[1], dy, &IndexAdd { dim: self.dim })?;
+        Ok(vec![Some(dx)])
+    }
 }
 custom_op!(CustomOp2 for IndexSelect, s1 l1, s2 l2);
 
@@ -338,6 +432,12 @@ impl Op for Gather {
     }
     fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
         hipops::gather(&y[0], &inputs[0], &inputs[1], dimension(self.dim), Report::NONE, call.stream()).map_err(Error::wrap)
+    }
+    fn gradients(&self, inputs: &[&Tensor], _y: &Tensor, dy: &Tensor) -> Result<Vec<Option<Tensor>>> {
+        self.constant(inputs, 1)?;
+        let dx = inputs[0].zeros_like()?;
+        dx.inplace_op3(inputs[1], dy, &ScatterAdd { dim: self.dim, flags: HIPOPS_DETERMINISTIC })?;
+        Ok(vec![Some(dx)])
     }
 }
 custom_op!(CustomOp2 for Gather, s1 l1, s2 l2);
@@ -363,6 +463,10 @@ impl Op for IndexAdd {
         let (y, index, x, dim) = (&y[0], &inputs[1], &inputs[2], dimension(self.dim));
         let bytes = hipops::index_add_workspace_bytes(y, x, index, dim).map_err(Error::wrap)?;
         call.with_workspace(bytes, |workspace, stream| hipops::index_add(y, x, index, dim, workspace, Report::NONE, stream))
+    }
+    fn gradients(&self, inputs: &[&Tensor], _y: &Tensor, dy: &Tensor) -> Result<Vec<Option<Tensor>>> {
+        self.constant(inputs, 1)?;
+        Ok(vec![Some(dy.clone()), None, Some(dy.apply_op2_no_bwd(inputs[1], &IndexSelect { dim: self.dim })?)])
     }
 }
 custom_op!(CustomOp3 for IndexAdd, s1 l1, s2 l2, s3 l3);
@@ -393,6 +497,10 @@ impl Op for ScatterAdd {
         call.with_workspace(bytes, |workspace, stream| {
             hipops::scatter_add(y, x, index, dim, flags, workspace, Report::NONE, stream)
         })
+    }
+    fn gradients(&self, inputs: &[&Tensor], _y: &Tensor, dy: &Tensor) -> Result<Vec<Option<Tensor>>> {
+        self.constant(inputs, 1)?;
+        Ok(vec![Some(dy.clone()), None, Some(dy.apply_op2_no_bwd(inputs[1], &Gather { dim: self.dim })?)])
     }
 }
 custom_op!(CustomOp3 for ScatterAdd, s1 l1, s2 l2, s3 l3);
@@ -486,12 +594,12 @@ impl Op for ArgTopK {
 }
 custom_op!(CustomOp1 for ArgTopK, s1 l1);
 
-/// x's rows in order, and the columns of their elements in x, by [`ArgSort`].
+/// x's rows in order, and the columns of their elements in x, by [`ArgSort`]. The values have a gradient.
 pub fn sort(x: &Tensor, descending: bool) -> Result<(Tensor, Tensor)> {
     selected(x, &ArgSort { descending })
 }
 
-/// The k greatest elements of x's rows, the greatest first, and their columns, by [`ArgTopK`].
+/// The k greatest elements of x's rows, the greatest first, and their columns, by [`ArgTopK`]. The values have a gradient.
 pub fn topk(x: &Tensor, k: usize) -> Result<(Tensor, Tensor)> {
     selected(x, &ArgTopK { k, flags: HIPOPS_SORTED })
 }

@@ -1,5 +1,5 @@
 //! Compares each op on candle's CPU device with plain loops.
-use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Result, Shape, Tensor};
+use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Result, Shape, Tensor, Var};
 use hipops_candle::{
     sort, topk, ArgSort, ArgTopK, Gather, IndexAdd, IndexSelect, LayerNorm, Nearest, RmsNorm, Rope, RopeI, RopeThd, ScatterAdd,
     Softmax, UpsampleNearest2d, HIPOPS_DETERMINISTIC, HIPOPS_SMALLEST, HIPOPS_SORTED, HIPOPS_WEIGHT_PLUS_ONE,
@@ -282,6 +282,160 @@ fn dtypes() -> Result<()> {
     says(bytes.apply_op1_no_bwd(&Softmax), "softmax: x");
     let eight = tensor(&x, 8).to_dtype(DType::F8E4M3)?;
     says(eight.apply_op1_no_bwd(&Softmax), "hipops_softmax: x: hipops has no dtype f8e4m3");
+    Ok(())
+}
+
+type Function<'a> = dyn Fn(&[Tensor]) -> Result<Tensor> + 'a;
+
+// The gradients of the sum of f's elements, each with a weight of its own, for the variables.
+fn gradients(variables: &[Tensor], f: &Function<'_>) -> Result<Vec<Tensor>> {
+    let variables = variables.iter().map(Var::from_tensor).collect::<Result<Vec<_>>>()?;
+    let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
+    let y = f(&tensors)?;
+    let weights = tensor(&numbers(y.elem_count()), y.dims()).affine(0.1, 0.7)?.to_dtype(y.dtype())?;
+    let mut gradients = (y * weights)?.sum_all()?.backward()?;
+    Ok(variables.iter().map(|variable| gradients.remove(variable).expect("no gradient")).collect())
+}
+
+// Compares f's gradients with differences of its values, in f64.
+fn differences(shapes: &[&[usize]], f: impl Fn(&[Tensor]) -> Result<Tensor>) -> Result<()> {
+    let variables: Vec<Vec<f64>> = (shapes.iter().enumerate())
+        .map(|(k, shape)| (0..shape.iter().product()).map(|i| ((1 + i + 5 * k) as f64 * 1.7).sin()).collect())
+        .collect();
+    let tensors = |variables: &[Vec<f64>]| -> Result<Vec<Tensor>> {
+        variables.iter().zip(shapes).map(|(x, shape)| Tensor::from_vec(x.clone(), *shape, &Device::Cpu)).collect()
+    };
+    let loss = |variables: &[Vec<f64>]| -> Result<f64> {
+        let y = f(&tensors(variables)?)?;
+        let weights = tensor(&numbers(y.elem_count()), y.dims()).affine(0.1, 0.7)?.to_dtype(DType::F64)?;
+        (y * weights)?.sum_all()?.to_scalar()
+    };
+    for (k, got) in gradients(&tensors(&variables)?, &f)?.iter().enumerate() {
+        assert_eq!((got.dims(), got.dtype()), (shapes[k], DType::F64));
+        for (i, got) in got.flatten_all()?.to_vec1::<f64>()?.into_iter().enumerate() {
+            let moved = |by: f64| {
+                let mut variables = variables.clone();
+                variables[k][i] += by;
+                loss(&variables)
+            };
+            let expected = (moved(1e-5)? - moved(-1e-5)?) / 2e-5;
+            assert!((got - expected).abs() < 1e-7 * expected.abs().max(1.0), "variable {k}, {i}: {got}, expected {expected}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn backward() -> Result<()> {
+    let rms_norm = RmsNorm { eps: 1e-5, flags: 0 };
+    let plus_one = RmsNorm { flags: HIPOPS_WEIGHT_PLUS_ONE, ..rms_norm };
+    let layer_norm = LayerNorm { eps: 1e-5 };
+    differences(&[&[2, 3, 4]], |v| v[0].apply_op1(rms_norm))?;
+    differences(&[&[4, 3], &[4]], |v| v[0].t()?.apply_op2(&v[1], plus_one)?.t())?;
+    differences(&[&[4, 9]], |v| v[0].narrow(1, 2, 5)?.apply_op1(layer_norm))?;
+    differences(&[&[5], &[5]], |v| v[0].apply_op2(&v[1], layer_norm))?;
+    differences(&[&[2, 2, 5], &[5], &[5]], |v| v[0].transpose(0, 1)?.apply_op3(&v[1], &v[2], layer_norm))?;
+    differences(&[&[3, 4]], |v| v[0].apply_op1(Softmax)?.apply_op1(Softmax))?;
+    differences(&[&[4]], |v| v[0].broadcast_as((2, 4))?.apply_op1(Softmax))?;
+    // A weight without a gradient, and a gradient that is one number for all elements.
+    differences(&[&[3, 4]], |v| v[0].apply_op2(&v[0].detach().ones_like()?.get(0)?, rms_norm)?.sum_all())?;
+
+    let angles = Tensor::from_vec((0..8).map(|i| f64::from(i) * 0.1).collect(), (4, 2), &Device::Cpu)?;
+    let (cos, sin, positions) = (angles.cos()?, angles.sin()?, Some(index(&[3, 1, 0], 3)));
+    differences(&[&[1, 2, 3, 6]], |v| v[0].apply_op3(&cos, &sin, Rope { positions: positions.clone() }))?;
+    differences(&[&[1, 2, 3, 4]], |v| v[0].apply_op3(&cos, &sin, RopeI { positions: positions.clone() }))?;
+    differences(&[&[1, 3, 2, 4]], |v| v[0].apply_op3(&cos, &sin, RopeThd::default()))?;
+
+    let (rows, columns) = (index(&[2, 0, 2, 7], 4), index(&[1, 1, 4, 0, 9, 2], (2, 3)));
+    differences(&[&[3, 5]], |v| v[0].apply_op2(&rows, IndexSelect { dim: 0 }))?;
+    differences(&[&[5, 3]], |v| v[0].t()?.apply_op2(&columns, Gather { dim: 1 }))?;
+    differences(&[&[3, 5], &[4, 5]], |v| v[0].apply_op3(&rows, &v[1], IndexAdd { dim: 0 }))?;
+    for flags in [0, HIPOPS_DETERMINISTIC] {
+        differences(&[&[3, 5], &[2, 3]], |v| v[0].apply_op3(&columns, &v[1], ScatterAdd { dim: 1, flags }))?;
+    }
+    differences(&[&[3, 5]], |v| Ok(sort(&v[0], true)?.0))?;
+    differences(&[&[3, 4], &[4]], |v| v[0].apply_op2(&v[1], rms_norm)?.apply_op1(Softmax)?.mul(&v[0]))?;
+
+    // hipops_topk has no f64.
+    let x = tensor(&[1.0, 5.0, 2.0, 3.0, 4.0, 0.0], (3, 2));
+    let selected = gradients(&[x], &|v| Ok(topk(&v[0].t()?, 2)?.0))?;
+    close(&selected[0], &[0.0, 0.6, 0.75, 0.85, 0.7, 0.0]);
+    // Without rows the gradient of a weight is 0.
+    let none = [tensor(&[], (0, 4)), tensor(&[1.0; 4], 4)];
+    for found in
+        [gradients(&none, &|v| v[0].apply_op2(&v[1], rms_norm))?, gradients(&none, &|v| v[0].apply_op2(&v[1], layer_norm))?]
+    {
+        assert_eq!((found[0].dims(), values(&found[1])), (&[0, 4][..], vec![0.0; 4]));
+    }
+    Ok(())
+}
+
+#[test]
+fn backward_of_each_dtype() -> Result<()> {
+    let ops: [&Function<'_>; 4] = [
+        &|v| v[0].apply_op2(&v[1], RmsNorm { eps: 1e-5, flags: 0 }),
+        &|v| v[0].apply_op3(&v[1], &v[1], LayerNorm { eps: 1e-5 }),
+        &|v| v[0].mul(&v[1].broadcast_as((3, 40))?)?.apply_op1(Softmax),
+        &|v| v[0].apply_op2(&index(&[1, 1, 0, 2], 4), IndexSelect { dim: 0 })?.broadcast_mul(&v[1]),
+    ];
+    let wave = |count: usize, step: f32| -> Vec<f32> { (0..count).map(|i| (i as f32 * step).sin()).collect() };
+    for (dtype, ulp) in [(DType::F32, 1e-6), (DType::F16, 1.0 / 1024.0), (DType::BF16, 1.0 / 128.0)] {
+        let rounded = [tensor(&wave(120, 0.7), (3, 40)).to_dtype(dtype)?, tensor(&wave(40, 1.3), 40).to_dtype(dtype)?];
+        let exact = rounded.each_ref().map(|variable| variable.to_dtype(DType::F64).unwrap());
+        for (k, op) in ops.iter().enumerate() {
+            for (got, expected) in gradients(&rounded, op)?.iter().zip(gradients(&exact, op)?) {
+                assert_eq!(got.dtype(), dtype);
+                let expected = values(&expected.to_dtype(DType::F32)?);
+                let most = expected.iter().fold(0f32, |most, value| most.max(value.abs()));
+                for (a, b) in values(&got.to_dtype(DType::F32)?).iter().zip(expected) {
+                    assert!((a - b).abs() <= 4.0 * ulp * most, "op {k}, {dtype:?}: {a}, expected {b}, of up to {most}");
+                }
+            }
+        }
+    }
+    // A sum of gradients that a 16-bit type would lose is kept.
+    let x = Var::from_tensor(&tensor(&[1.0], (1, 1)).to_dtype(DType::BF16)?)?;
+    let y = x.apply_op2(&index(&[0; 1000], 1000), IndexSelect { dim: 0 })?;
+    let sum = y.sum_all()?.backward()?.remove(&x).expect("no gradient");
+    close(&sum.to_dtype(DType::F32)?, &[1000.0]);
+    // The weight may be f32 while x has 16 bits.
+    let x = Var::from_tensor(&tensor(&wave(8, 0.7), (2, 4)).to_dtype(DType::F16)?)?;
+    for op in [0, 1] {
+        let weight = Var::from_tensor(&tensor(&wave(4, 1.3), 4))?;
+        let y = match op {
+            0 => x.apply_op2(&weight, RmsNorm { eps: 1e-5, flags: 0 })?,
+            _ => x.apply_op2(&weight, LayerNorm { eps: 1e-5 })?,
+        };
+        let mut gradients = y.sum_all()?.backward()?;
+        assert_eq!(gradients.remove(&weight).expect("no gradient").dtype(), DType::F32);
+        assert_eq!(gradients.remove(&x).expect("no gradient").dtype(), DType::F16);
+    }
+    Ok(())
+}
+
+#[test]
+fn no_gradient() -> Result<()> {
+    let x = Var::from_tensor(&tensor(&numbers(24), (1, 2, 3, 4)))?;
+    let upsampled = x.apply_op1(UpsampleNearest2d { height: 3, width: 6, rule: Nearest::Candle })?;
+    says(upsampled.sum_all()?.backward(), "backward is not supported for hipops_upsample_nearest2d");
+    let table = Var::from_tensor(&tensor(&[1.0; 6], (3, 2)))?;
+    let (cos, sin) =
+        (x.apply_op3(&table, &table.detach(), Rope::default())?, x.apply_op3(&table.detach(), &table, Rope::default())?);
+    says(cos.sum_all()?.backward(), "hipops_rope: cos: it depends on a variable");
+    says(sin.sum_all()?.backward(), "hipops_rope: sin: it depends on a variable");
+    let row = Var::from_tensor(&tensor(&numbers(4), 4))?;
+    let columns = row.apply_op1(ArgSort { descending: true })?;
+    let (selected, gathered) = (row.apply_op2(&columns, IndexSelect { dim: 0 })?, row.apply_op2(&columns, Gather { dim: 0 })?);
+    says(selected.sum_all()?.backward(), "hipops_index_select: index: it depends on a variable");
+    says(gathered.sum_all()?.backward(), "hipops_gather: index: it depends on a variable");
+    let added = row.apply_op3(&columns, &row, IndexAdd { dim: 0 })?;
+    says(added.sum_all()?.backward(), "hipops_index_add: index: it depends on a variable");
+    let added = row.apply_op3(&columns, &row, ScatterAdd { dim: 0, flags: 0 })?;
+    says(added.sum_all()?.backward(), "hipops_scatter_add: index: it depends on a variable");
+    // Columns of sort depend on no variable.
+    let (y, columns) = sort(&row, true)?;
+    assert!(y.track_op() && !columns.track_op());
+    says(CustomOp1::bwd(&Softmax, &row, &row, &row), "hipops_softmax: it has no second derivative");
     Ok(())
 }
 
