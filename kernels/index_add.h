@@ -23,7 +23,8 @@ enum IndexAddOperand {
 };
 
 // `scan`: a block for each pair of a RowBucket (row_bucket.h) and a part of a row. A part is a vector or element for
-// each lane of a group. There are several launches if a grid has too few blocks, or if 32 bits cannot count y's rows.
+// each lane of a group. There are several launches if one may not have enough blocks, or if 32 bits cannot count y's rows.
+
 // `line`: the same, but a part is an element, and a block may have several pairs.
 // `few`: a wave for each pair of an index and a part of a row. It uses only `parts` and `by_parts`.
 struct ScanArgs {
@@ -52,8 +53,8 @@ struct IndexAddArgs {
   ScanArgs scan;
   Walk<kIndexAddOperands> walk;  // over one row: vectors of `Length` elements
   int64_t grid;                  // blocks
-  // x's first parts of kPrefetchBytes, which the first launch that sums prefetches (cache.h).
-  uint32_t prefetched_parts;
+  // x's first pieces of kPrefetchBytes, which the first launch that sums prefetches (cache.h).
+  uint32_t prefetched_pieces;
   const void* prefetched;
   SegmentArgs segments;
   SortArgs sort;

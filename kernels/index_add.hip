@@ -5,7 +5,7 @@
 //   index  1-D, any stride
 //   sums   in the order that hipops.h promises. f16 and bf16 are added in f32 and rounded once. Other types round each
 //          addition. No atomics on y; no bit depends on the variant or the grid.
-//   bytes  sizeof(element) * (x + 2 * rows that an index names): x is read, these rows are read and written
+//   bytes  of x, and twice of the rows of y that an index names: x is read, these rows are read and written
 //
 // A row is the part of y at one place of dim. Rows that no index names are not touched.
 //
@@ -37,7 +37,7 @@ namespace {
 // ---- The modes. On NVIDIA, their constructors run while the previous launch is still under way.
 
 // The walk is over one row. A block has a part of it: a vector, or element, for each lane of a group. ByLines: a part
-// is an element with a line of indices of its own, and a block may have several pairs of a RowBucket and a part.
+// is an element with a line of indices of its own. A block may then have several pairs of a RowBucket and a part.
 template <class T, int Length, bool ByLines = false>
 class ScanSums {
  public:

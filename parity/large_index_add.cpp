@@ -128,11 +128,11 @@ void add_index_add_cases(int64_t giant, std::vector<LargeCase>* cases) {
   add_far_rows("far_rows", bf16, rows, 300, 300, 90, true);
   add_far_rows("far_rows", bf16, rows, 304, 304, 90, false);
   add_far_rows("far_rows_wide", bf16, rows, 304, 304, 110, true);
-  // Enough indices for the kernels that join lists and add in one launch.
+  // Enough indices for the kernels that join digits and add in one launch.
   const int64_t targets = std::max<int64_t>(giant / 143165, 110), step = std::max<int64_t>(giant / 400000 * 8, 312);
   add_far_rows("far_rows_joined", bf16, 4 * targets, 304, step, targets, true);
   add_far_rows("rows_of_one", u8, giant + giant / 8, 1, 1, 1000, true);
-  add_far_rows("rows_past_32_bits", u8, 3 * giant, 1, 1, 1000, true);  // too many rows to order
+  add_far_rows("rows_past_32_bits", u8, 3 * giant, 1, 1, 1000, true);  // too many rows to sort
   add_far_rows("far_apart", f32, 5, 70, giant / 3, 4, false);
   add_far_rows("far_apart", f32, 5, 70, giant / 3, 4, true);
   add_far_rows("far_apart", u8, 5, 70, giant / 3, 4, false);  // each block scans all indices
@@ -146,8 +146,8 @@ void add_index_add_cases(int64_t giant, std::vector<LargeCase>* cases) {
   add("lines_ordered", bf16, {lines, 256}, [=](Stage& stage) {
     along_lines(stage, bf16, lines, 256, kManyIndices, true);
   });
-  // Joined lists: a dtype whose long lists several blocks add, and one without; more than 2^16 rows, and few. Scanned
-  // lists too.
+  // Joined digits: a dtype whose long rows several blocks add, and one without; more than 2^16 rows, and few. Scanned
+  // rows too.
   for (const hipops_dtype dtype : {f32, i32})
     add("crowded_row", dtype, {70001, 64}, [=](Stage& stage) { crowded_row(stage, dtype, 70001, 64, 1 << 16, true); });
   add("crowded_row_of_few", f32, {2001, 512}, [=](Stage& stage) { crowded_row(stage, f32, 2001, 512, 1 << 13, true); });

@@ -128,7 +128,7 @@ void set_prefetched(const hipops_tensor& x, int64_t most, IndexAddArgs* args) {
   const int64_t bytes = static_cast<int64_t>(range.end - begin);
   if (bytes > element_count(x) * dtype_bytes(x.dtype)) return;
   args->prefetched = reinterpret_cast<const void*>(begin);
-  args->prefetched_parts = static_cast<uint32_t>(std::min(bytes, most) / kPrefetchBytes);
+  args->prefetched_pieces = static_cast<uint32_t>(std::min(bytes, most) / kPrefetchBytes);
 }
 
 hipops_status launch_few(const DeviceFacts& device, const SumsPlan& plan, IndexAddArgs* args, void* stream) {
@@ -203,7 +203,7 @@ hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const S
     set_parts(s.joined_parts, args);
     const int64_t blocks = s.joined_parts << sort.high_bits;
     if (hipops_status status = launch_on(device, s.join, blocks, kJoinedBlock, args, stream, true)) return status;
-    args->prefetched_parts = 0;  // `joined` has prefetched them
+    args->prefetched_pieces = 0;  // `joined` has prefetched them
     set_parts(s.sum_parts, args);
   }
   for (int pass = 0; !sort.joins && pass < sort.passes; ++pass) {

@@ -61,7 +61,7 @@ struct SumsPlan {
 SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const SortPlan& sort, const DeviceNumbers& device);
 
 // Launches sums as planned. The caller passes zeroed `args`. Only scatter_add sets fields before: reported and
-// report_step, and the last three fields of SortArgs.
+// report_step, and rows_differ, differ and differ_count of SortArgs.
 hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const RowSums& t, const SumsPlan& plan,
                           void* workspace, hipops_index_report* report, IndexAddArgs* args, void* stream);
 

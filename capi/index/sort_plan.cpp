@@ -24,9 +24,8 @@ void set_batch(int64_t indices, int64_t least, int64_t most, SortPlan* plan) {
   plan->blocks = (indices + plan->batch - 1) / plan->batch;
 }
 
-// The bits of the high digit, which has a value for each block that joins. These blocks fill a device, if each has
-// enough entries. Up to kSplitBits, most values' entries have room in shared memory, and the low digit has at most
-// kJoinedBits. More values would only make runs shorter.
+// The bits of the high digit, which has a value for each block that joins: kJoiningBlocks, or fewer if a block would have
+// less than kFewestToJoin entries, or more if its entries or its low digits would have no room.
 int high_bits_of(int bits, int64_t indices) {
   const int for_units = std::min(log2_up(kJoiningBlocks), log2_up((indices + kFewestToJoin - 1) / kFewestToJoin));
   const int for_room = log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin);
@@ -92,7 +91,7 @@ SortPlan plan_sort(const SumsProblem& p) {
   constexpr int64_t kPast = 2 * kSortBatch;  // and places of a batch may be past the last index
   if (p.x_elements == 0 || p.y_elements == 0 || p.indices <= kMostUnsorted) return {};
   if (p.indices > kMost - kPast || p.rows > kMost || p.row_elements >= int64_t{1} << 31) return {};
-  const SortPlan radix = plan_sort(p, false);
+  const SortPlan radix = plan_sort(p, false);  // it has the digits of `split`, too
   if (!pays_to_join(p, radix)) return radix;
   // The size must not depend on addresses, and rows at addresses without vectors have a radix sort.
   SortPlan plan = plan_sort(p, true);

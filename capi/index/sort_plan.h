@@ -9,7 +9,7 @@
 namespace hipops {
 
 struct SortPlan {
-  int passes;                // of the radix sort, or 1 if blocks join. 0: nothing is sorted
+  int passes;                // of the radix sort; 1 if blocks join, although that is no pass. 0: nothing is sorted
   int key_bits, plain_bits;  // see SortArgs::key_mask and plain_bits
   bool lanes_by_row;         // see SegmentArgs
   bool joins;                // blocks join, and mostly sum their rows (`joined`). Otherwise it is a radix sort

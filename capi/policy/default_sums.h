@@ -1,5 +1,5 @@
 // The limits that launches of sums by an index use on every device. Tables do not set them. default_sums.cpp has the
-// limits that choose the way.
+// limits that choose the way, except kMostUnsorted and kFewIndices (kernels/index_add.h).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace hipops {
 namespace sums_policy {
 
-constexpr int64_t kMostUnsorted = 256;  // indices: a call with more has a workspace, to sort them
+constexpr int64_t kMostUnsorted = 256;  // indices: a call with more reports a workspace, and may use none of it
 // Bytes of x a unit that a launch prefetches to the L2 cache while it waits for the sort.
 constexpr int64_t kAheadOfSums = int64_t{240} << 10;
 // The number of blocks that split or partition: smaller batches are sorted sooner, but have more and shorter runs. A

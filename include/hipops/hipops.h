@@ -385,7 +385,7 @@ HIPOPS_API hipops_status hipops_rope_thd(const hipops_tensor* y, const hipops_te
  *     added one after another. The same is done with the sums of groups, until one sum is left.
  *   - f16 and bf16 are summed in f32 and rounded once, at the end. f32 and f64 round each addition.
  * With up to 128 sources this is a plain loop. The bits are the same on every run and every device, with the workspace
- * and without it. */
+ * and without it, except the bits of a NaN. */
 
 /* A report of indices out of range. It is in device memory, but not in pinned host or managed memory, where a GPU's
  * 64-bit minimum may have no effect. It is 8-byte aligned, and overlaps neither the call's tensors nor its workspace.
@@ -434,14 +434,14 @@ HIPOPS_API hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops
 
 /* y[.., index[j], ..] += x[.., j, ..], in place in y, the index being 1-D and along dim. x has y's dtype and y's shape,
  * except for dim, where it has the index's length. The sources are added in the order of a sum (above). y overlaps
- * nothing. workspace: device memory of at least hipops_index_add_workspace_bytes, 256-byte aligned. NULL is slower for
- * many indices. */
+ * nothing. workspace: device memory of at least hipops_index_add_workspace_bytes, 256-byte aligned: at most 20.1 bytes an
+ * index and 21 KiB for the sort, and sums and counters (docs/ops/index_add.md). NULL is slower for many indices. */
 HIPOPS_API hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
                                           int32_t dim, void* workspace, int64_t workspace_bytes,
                                           hipops_index_report* report, void* stream);
 
-/* Sets *bytes to the most bytes of workspace that the op needs for these tensors. Makes the same checks as the op, but
- * does not read the tensors' data. */
+/* Sets *bytes to the most bytes of workspace that the op needs for these tensors. A call may use less, or none. Makes the
+ * same checks as the op, but does not read the tensors' data. */
 HIPOPS_API hipops_status hipops_scatter_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
                                                         const hipops_tensor* index, int32_t dim, uint32_t flags,
                                                         int64_t* bytes);

@@ -120,7 +120,7 @@ TEST_CASE("index_add prefetches nothing but x", "[index_add]") {
       const std::string_view name = op.kernel_names[kernel];
       if (is_first_sum && (name.find("_joined_") != name.npos || name.find("_sum_") != name.npos)) {
         const auto& a = *static_cast<const IndexAddArgs*>(args);
-        is_first_sum = false, prefetched = a.prefetched, parts = a.prefetched_parts;
+        is_first_sum = false, prefetched = a.prefetched, parts = a.prefetched_pieces;
       }
       return true;
     });

@@ -107,8 +107,7 @@ void check_row_sums(int64_t rows, int64_t length, int64_t columns, std::vector<I
   EXPECT_EQUAL(report.first, wrong.first);
 }
 
-// The rows' numbers have more bits than one sort handles. Between the two sorts, rows with equal halves look like one
-// long segment.
+// The rows' numbers have more bits than one pass of a sort. After the first pass, rows with equal low bits are neighbours.
 void check_many_rows() {
   for (const int32_t apart : {10, 0}) {
     std::vector<int32_t> index(100000);

@@ -73,16 +73,16 @@ constexpr bool has_prefetch = false;
 HIPOPS_FN void prefetch_l1(const void*) {}
 #endif
 
-// Prefetches memory to the L2 cache: `portions` portions of kPrefetchBytes from `from` on, a multiple of 16. For blocks
-// that wait for the previous launch. The first `blocks` blocks share the portions, some megabytes together.
-HIPOPS_FN void prefetch_l2_by_blocks([[maybe_unused]] const void* from, [[maybe_unused]] uint32_t portions,
+// Prefetches memory to the L2 cache: `pieces` pieces of kPrefetchBytes from `from` on, a multiple of 16. For blocks
+// that wait for the previous launch. The first `blocks` blocks share the pieces, some megabytes together.
+HIPOPS_FN void prefetch_l2_by_blocks([[maybe_unused]] const void* from, [[maybe_unused]] uint32_t pieces,
                             [[maybe_unused]] uint32_t blocks) {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
   uint32_t block = reread_block_index();
-  if (block >= portions || block >= blocks) return;
+  if (block >= pieces || block >= blocks) return;
   if (reread_thread_index() != 0) return;
 #pragma unroll 1
-  for (; block < portions; block += blocks)
+  for (; block < pieces; block += blocks)
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(
                      __cvta_generic_to_global(static_cast<const char*>(from) + int64_t(block) * kPrefetchBytes)),
                  "n"(kPrefetchBytes)

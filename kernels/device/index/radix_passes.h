@@ -15,7 +15,7 @@ using TileShape = RadixShape<kSortBlock, has_small_tiles ? 8 : kLargestTile / kS
 constexpr uint32_t kMoved = 4;  // sorted entries that a work-item moves together
 static_assert(TileShape::kDepth % kMoved == 0, "a round of loads does not pass the end of `sorted`");
 static_assert(TileShape::kDigits <= kSortBlock, "a work-item for each digit");
-static_assert(kLargestTile % TileShape::kBatch == 0, "a batch has whole tiles");
+static_assert(kLargestTile % TileShape::kBatch == 0, "if a batch has several tiles, all are whole");
 
 template <bool First, class Args>
 HIPOPS_FN void count_digits_of(const Args& a, Shared<uint32_t> count) {

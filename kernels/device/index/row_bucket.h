@@ -1,5 +1,5 @@
-// Lists in shared memory the indices that name the rows of a bucket, without a workspace: a block reads the whole
-// index. A bucket has the rows whose hashes (kSpread) are in one range.
+// Lists in shared memory the indices that name the rows of a bucket. A block reads the whole index, and uses no
+// workspace. A bucket has the rows whose hashes (kSpread) are in one range.
 #pragma once
 
 #include "device/core/divide.h"

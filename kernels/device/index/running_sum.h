@@ -1,4 +1,4 @@
-// The sum of a vector of y and its sources. All modes of index_add add in this order, and get the same bits.
+// The sum of a vector of y and its sources, in the order of a sum (hipops.h). All modes of index_add get the same bits.
 #pragma once
 
 #include "device/core/cache.h"
@@ -79,10 +79,8 @@ class RunningSum {
     for (int i = 0; i < Length; ++i) sum_[i] = parked[i * lanes + lane];
   }
 
-  // Sums a chunk: adds sources in order, and loads the next places meanwhile. Past the end it loads the last source
-  // again, from the cache, and drops it: so loads need no branch. y's vector is the first of Flight loads in flight. A
-  // chunk that is not its row's first starts from +0, and drops y's vector. (The y of a row with several chunks is stored
-  // after all of its chunks have been summed.)
+  // Adds a chunk's sources in order, with Flight loads in flight. The first is y's vector, which a chunk that is not its
+  // row's first drops. Past the end it loads the last source again, and drops it, so loads need no branch.
   template <int Flight, class Sources>
   HIPOPS_METHOD void sum_chunk(const T* y, bool is_first, const T* x, int64_t step, const Sources& source,
                                uint32_t count) {

@@ -31,7 +31,7 @@ HIPOPS_FN uint32_t first_of_key(const SortEntry* entry, uint32_t end) {
   return uint32_t(within);
 }
 
-// The number of a chunk's sums. `place`: of the chunk's first entry, in s.sorted or in the portion. No two chunks of
+// The place of a chunk's sums in the workspace. `place`: of the chunk's first entry, in s.sorted or in the portion. No two chunks of
 // rows with several chunks have one slot: two full chunks, and two last chunks, begin at least kChunk entries apart.
 HIPOPS_FN uint32_t slot_of(uint32_t place, bool is_last) { return place / kChunk * 2 + uint32_t(is_last); }
 
@@ -69,8 +69,8 @@ class SegmentSums {
     add_chunks();
   }
 
-  // Sums the chunks that begin in a portion: entries `lead` to lead + portion - 1 of shared memory, which has `loaded`
-  // entries. kChunk entries, or all that exist, follow the portion, so that the entry after a chunk is there. The
+  // Sums the chunks that begin in a portion: entries `lead` (0 or kChunk) to lead + portion - 1 of shared memory, which has
+  // `loaded` entries. kChunk entries, or all that exist, follow the portion, so that the entry after a chunk is there. The
   // portion's first entry is number `first` of all, and `sources_before` sources of its row precede it.
   HIPOPS_METHOD void add(uint32_t lead, uint32_t portion, uint32_t loaded, uint32_t first, uint32_t sources_before) {
     lead_ = lead;
@@ -248,8 +248,8 @@ class SegmentSums {
   // The slice of the row's first chunk.
   HIPOPS_METHOD uint32_t first_slice(uint32_t slot) const { return first_ / kChunk + slot / 2 - number_of(slot); }
 
-  // A counter: the counted chunks, and the chunks that the row has at least. Exactly one chunk, or group, adds `known`:
-  // before, it is 0. In a row's counter it is exact.
+  // chunks: counted up to now. known: 0 until the last chunk of the group, or the last group, is counted. Then it is a
+  // lower bound for the chunks of the row, which is exact if that chunk was the row's last.
   struct Counter {
     uint32_t chunks, known;
   };
@@ -267,10 +267,10 @@ class SegmentSums {
     const bool is_last = slot % 2 != 0;
     // The chunk is its group: no counter. Its slice may have the counter of the next row's first group.
     if (is_last && number == group_begin) return number + 1;
-    uint32_t known = 0;
+    uint32_t known = 0;  // at least one more chunk follows a full chunk that is not the row's last
     if (is_last || number % kChunk == kChunk - 1) known = number + 1 + uint32_t(!is_last);
     const Counter now = count(first_slice(slot) + group_begin, part, {1, known});
-    // While `known` is 0, 0 is returned for any `all`.
+    // While `known` is 0, the difference wraps, and 0 is returned for any `all`.
     const uint32_t all = now.known - group_begin < kChunk ? now.known - group_begin : kChunk;
     return now.chunks == all ? now.known : 0;
   }
@@ -338,7 +338,7 @@ template <class T, int Length>
 class JoinedSums {
  public:
   explicit HIPOPS_METHOD JoinedSums(const IndexAddArgs& args) : a(args) {
-    prefetch_l2_by_blocks(a.prefetched, a.prefetched_parts, uint32_t(a.grid));
+    prefetch_l2_by_blocks(a.prefetched, a.prefetched_pieces, uint32_t(a.grid));
   }
 
   HIPOPS_METHOD void add() const {
@@ -367,7 +367,7 @@ template <class T, int Length>
 class PortionSums {
  public:
   explicit HIPOPS_METHOD PortionSums(const IndexAddArgs& args) : a(args) {
-    prefetch_l2_by_blocks(a.prefetched, a.prefetched_parts, uint32_t(a.grid));
+    prefetch_l2_by_blocks(a.prefetched, a.prefetched_pieces, uint32_t(a.grid));
   }
 
   // Shared memory has the portion's entries, and a chunk's before and after them.

@@ -125,7 +125,8 @@ class Runs {
 
   const SortArgs& s;
   const uint32_t digit_;
-  // For each run of the round: the entries before it; from this number to the first entry's place in memory.
+  // For each run of the round: the entries before it. distance_ is added to the number of an entry in the round, and
+  // gives its place in partly_sorted.
   Shared<uint32_t> begin_ = shared_member<Runs, uint32_t, Shape::kBlock + 1>();
   Shared<uint32_t> distance_ = shared_member<Runs, uint32_t, Shape::kBlock>();
   Shared<uint8_t> flag_ = shared_member<Runs, uint8_t, kSortBatch>();  // 1 where a run begins in the `Batch`

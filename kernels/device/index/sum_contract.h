@@ -15,7 +15,8 @@ constexpr int kSortBatch = kSortBlock * kSortDepth;
 constexpr int kJoinedBlock = 512;  // work-items of a block of `joined`
 
 // The most bits of a digit of `split`, of `joined`, and of a pass of the radix sort. With more digits than 2^8, a pass
-// would store fewer neighbouring entries of each digit, which costs more than another pass.
+// would store fewer neighbouring entries of each digit, which costs more than another pass. (It would also need a loop
+// over digits in count_digits_of and partition.)
 constexpr int kSplitBits = 10, kJoinedBits = 8, kPassBits = 8;
 
 // The sort of valid indices. An entry's key is a row's number, which `split` permutes (key_of).
