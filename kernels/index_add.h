@@ -24,7 +24,6 @@ enum IndexAddOperand {
 
 // `scan`: a block for each pair of a RowBucket (row_bucket.h) and a part of a row. A part is a vector or element for
 // each lane of a group. There are several launches if one may not have enough blocks, or if 32 bits cannot count y's rows.
-
 // `line`: the same, but a part is an element, and a block may have several pairs.
 // `few`: a wave for each pair of an index and a part of a row. It uses only `parts` and `by_parts`.
 struct ScanArgs {

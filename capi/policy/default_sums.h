@@ -9,7 +9,7 @@
 namespace hipops {
 namespace sums_policy {
 
-constexpr int64_t kMostUnsorted = 256;  // indices: a call with more reports a workspace, and may use none of it
+constexpr int64_t kMostUnsorted = 256;  // indices: a call with more reports a workspace
 // Bytes of x a unit that a launch prefetches to the L2 cache while it waits for the sort.
 constexpr int64_t kAheadOfSums = int64_t{240} << 10;
 // The number of blocks that split or partition: smaller batches are sorted sooner, but have more and shorter runs. A
