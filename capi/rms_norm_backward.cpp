@@ -28,15 +28,7 @@ Tensors named(const hipops_tensor* dx, const hipops_tensor* dw, const hipops_ten
 
 // The checks that use no address. hipops_rms_norm_backward_workspace_bytes makes them, too.
 hipops_status check(const Tensors& t) {
-  if (hipops_status status = check_tensor(t.x)) return status;
-  if (hipops_status status = check_output(t.dx)) return status;
-  if (hipops_status status = check_tensor(t.dy)) return status;
-  if (hipops_status status = check_float(t.x)) return status;
-  if (hipops_status status = check_rank(t.x, 1, HIPOPS_MAX_RANK)) return status;
-  for (const Argument* a : {&t.dx, &t.dy}) {
-    if (hipops_status status = check_same_dtype(*a, t.x)) return status;
-    if (hipops_status status = check_same_shape(*a, t.x)) return status;
-  }
+  if (hipops_status status = check_gradients(t.dx, t.dy, t.x)) return status;
   for (const Argument* a : {&t.weight, &t.dw}) {
     if (!a->tensor) continue;
     if (hipops_status status = a == &t.dw ? check_output(*a) : check_tensor(*a)) return status;

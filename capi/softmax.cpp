@@ -14,11 +14,9 @@ constexpr const char* kKernels[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr RowKernel kList[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
 constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
 
-bool supports(hipops_dtype dtype, hipops_dtype second) { return second == HIPOPS_NONE && is_float(dtype); }
-
 }  // namespace
 
-Op op_softmax = {"softmax", kKernels, kRows.count, supports, most_shared<kRows>, nullptr, &kRows};
+Op op_softmax = {"softmax", kKernels, kRows.count, supports_floats_alone, most_shared<kRows>, nullptr, &kRows};
 
 }  // namespace hipops
 

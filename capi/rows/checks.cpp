@@ -41,9 +41,23 @@ hipops_status check_residual(const char* op, const hipops_tensor* y, const hipop
 bool supports_floats_but_f64(hipops_dtype dtype, hipops_dtype second) {
   return dtype != HIPOPS_F64 && supports_floats(dtype, second);
 }
+bool supports_floats_alone(hipops_dtype dtype, hipops_dtype second) { return second == HIPOPS_NONE && is_float(dtype); }
 
 hipops_status check_apart(const Argument& output, const Argument& other) {
   return output.tensor && other.tensor ? check_overlap(output, other) : HIPOPS_SUCCESS;
+}
+
+hipops_status check_gradients(const Argument& dx, const Argument& dy, const Argument& like) {
+  if (hipops_status status = check_tensor(like)) return status;
+  if (hipops_status status = check_output(dx)) return status;
+  if (hipops_status status = check_tensor(dy)) return status;
+  if (hipops_status status = check_float(like)) return status;
+  if (hipops_status status = check_rank(like, 1, HIPOPS_MAX_RANK)) return status;
+  for (const Argument* a : {&dx, &dy}) {
+    if (hipops_status status = check_same_dtype(*a, like)) return status;
+    if (hipops_status status = check_same_shape(*a, like)) return status;
+  }
+  return HIPOPS_SUCCESS;
 }
 
 hipops_status check_weights(const char* op, const char* name, const hipops_tensor* weights, const hipops_tensor& x,

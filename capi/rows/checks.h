@@ -15,9 +15,13 @@ hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_te
 hipops_status check_residual(const char* op, const hipops_tensor* y, const hipops_tensor* residual_out, const hipops_tensor* x,
                              const hipops_tensor* residual);
 bool supports_floats_but_f64(hipops_dtype dtype, hipops_dtype second);  // Op::supports, without f64
+bool supports_floats_alone(hipops_dtype dtype, hipops_dtype second);    // of an op without weights
 
 // Requires that tensors that are not null have no common byte.
 hipops_status check_apart(const Argument& output, const Argument& other);
+
+// The checks of dx and dy, which must have the shape and dtype of `like`. They use no address.
+hipops_status check_gradients(const Argument& dx, const Argument& dy, const Argument& like);
 
 // Weights may be null. Otherwise they must be 1-D, as long as a row, in x's dtype or f32, and must not overlap y.
 hipops_status check_weights(const char* op, const char* name, const hipops_tensor* weights, const hipops_tensor& x,

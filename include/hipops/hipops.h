@@ -342,6 +342,24 @@ HIPOPS_API hipops_status hipops_reduce_workspace_bytes(const hipops_tensor* y, c
                                                        hipops_reduction reduction, uint32_t dims, uint32_t flags,
                                                        int64_t* bytes);
 
+/* ---- Gradients of softmax -------------------------------------------------------------------------------------------
+ *
+ * dy is the gradient of a result y, dx the gradient of its x; the order is ATen's (_softmax_backward_data). All have one
+ * shape, rank 1 to 8, any strides, and one dtype: f32, f16, bf16 or f64. dx may be exactly dy or exactly y, and otherwise
+ * overlaps neither. Rows are computed in f32 (f64 in f64) and rounded once. The sums over a row of |dy * y|, and for
+ * log_softmax of |dy|, must be below the largest number of that type. `flags` is 0 or HIPOPS_BATCH_INVARIANT. */
+
+/* dx = y * (dy - sum(dy * y)) * scale: the gradient of y = softmax(x), and with its `scale` of softmax_ext. There, y is 0
+ * where x is masked, and so is dx; sinks change y alone. `scale` is finite in f32 (f64: finite). A NaN or an infinity in a
+ * row of dy or y makes the row's dx NaN. */
+HIPOPS_API hipops_status hipops_softmax_backward(const hipops_tensor* dx, const hipops_tensor* dy, const hipops_tensor* y,
+                                                 double scale, uint32_t flags, void* stream);
+
+/* dx = dy - exp(y) * sum(dy): the gradient of y = log_softmax(x), so y is at most 0. dx is dy where y is -inf. A NaN or an
+ * infinity in a row of dy makes the row's dx NaN or infinite; a NaN of y makes its own dx NaN. */
+HIPOPS_API hipops_status hipops_log_softmax_backward(const hipops_tensor* dx, const hipops_tensor* dy, const hipops_tensor* y,
+                                                     uint32_t flags, void* stream);
+
 /* ---- Rotary embedding ---------------------------------------------------------------------------------------------
  *
  * Rotates pairs of elements of x's last dimension, of length d, by angles. The caller passes the cosines and sines.

@@ -410,6 +410,14 @@ HIPOPS_CALL sort_workspace(const optional_output& values, const optional_output&
 }
 #endif
 
+HIPOPS_CALL softmax_backward(const tensor& dx, const const_tensor& dy, const const_tensor& y, double scale = 1,
+                             uint32_t flags = 0, void* stream = nullptr) {
+  return check(hipops_softmax_backward(&dx, &dy, &y, scale, flags, stream));
+}
+HIPOPS_CALL log_softmax_backward(const tensor& dx, const const_tensor& dy, const const_tensor& y, uint32_t flags = 0,
+                                 void* stream = nullptr) {
+  return check(hipops_log_softmax_backward(&dx, &dy, &y, flags, stream));
+}
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));
 }

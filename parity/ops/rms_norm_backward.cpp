@@ -68,16 +68,7 @@ void reference(Case* test) {
 
 void random_call(RandomCase& m) {
   const Shape shape = random_rows(m);
-  const bool in_place = m.choices.one_in(4);
-  const Use use = in_place ? Use::kOutput : Use::kSource;
-  const Layout dy = m.add_numbers("dy", shape, use), x = m.add_numbers("x", shape, use);
-  if (in_place) {
-    const bool is_dy = m.choices.one_in(2);
-    m.add_output("dx", is_dy ? dy : x);
-    m.test.in_place = {"dx", is_dy ? "dy" : "x"};
-  } else {
-    m.add_output("dx", random_layout(m.choices, m.test.dtype, shape, Use::kOutput));
-  }
+  add_gradients(m, shape, "x");
   if (!m.choices.one_in(4)) {
     const hipops_dtype dtype = m.weight_dtype();
     m.add_weight("weight", dtype, {shape.back()});

@@ -74,6 +74,16 @@ void add_scalars(RandomCase& m, const Shape& x) {
   }
 }
 
+void add_gradients(RandomCase& m, const Shape& shape, const char* like) {
+  const bool in_place = m.choices.one_in(4);
+  const Use use = in_place ? Use::kOutput : Use::kSource;
+  const Layout dy = m.add_numbers("dy", shape, use), other = m.add_numbers(like, shape, use);
+  if (!in_place) return m.add_output("dx", random_layout(m.choices, m.test.dtype, shape, Use::kOutput));
+  const bool is_dy = m.choices.one_in(2);
+  m.add_output("dx", is_dy ? dy : other);
+  m.test.in_place = {"dx", is_dy ? "dy" : like};
+}
+
 void add_residual(Case* test, std::vector<Real>& row, size_t first) {
   const Operand residual = input_of(*test, "residual");
   ExpectedTensor* sums = find_output(test, "residual_out");

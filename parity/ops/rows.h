@@ -19,6 +19,8 @@ Shape random_rows(RandomCase& m);
 // x, y, the weights, the params and the scalars that the table lists.
 void random_row_case(RandomCase& m);
 void add_scalars(RandomCase& m, const Shape& x);
+// dx, and the inputs dy and `like`. dx is apart or, one time in four, one of them. Their elements are then distinct.
+void add_gradients(RandomCase& m, const Shape& shape, const char* like);
 
 using Real = long double;
 __extension__ typedef __float128 Wide;  // for differences of nearly equal numbers

@@ -148,6 +148,15 @@ for name, run in (("log_softmax", hipops.log_softmax), ("softmax_ext", hipops.so
 expect_close("softmax_ext", hipops.softmax_ext(x, np.arange(x.shape[-1]) < 50, sinks=np.zeros((1, 1), np.float32)),
              np.where(np.arange(x.shape[-1]) < 50, np.exp(wide), 0) / (np.exp(wide[..., :50]).sum(-1, keepdims=True) + 1))
 expect_close("log_softmax", hipops.log_softmax(x), np.log(e / e.sum(-1, keepdims=True)))
+share = e / e.sum(-1, keepdims=True)
+of_softmax, of_log = share * (dy - (dy * share).sum(-1, keepdims=True)), dy - share * dy.sum(-1, keepdims=True)
+expect_close("softmax_backward", hipops.softmax_backward(dy, share.astype(np.float32), 0.5), of_softmax / 2)
+expect_close("log_softmax_backward", hipops.log_softmax_backward(dy, np.log(share).astype(np.float32), True), of_log)
+out = dy.copy()
+if hipops.softmax_backward(out, share.astype(np.float32), out=out) is not out:
+    wrong.append("softmax_backward: out is not returned")
+expect_close("softmax_backward in place", out, of_softmax)
+expect(TypeError, ["softmax_backward: y is a NoneType"], lambda: hipops.softmax_backward(dy, None))
 angles = np.outer(np.arange(7), 10.0 ** -np.arange(8))
 cos, sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
 q = normal(2, 7, 3, 16).transpose(0, 2, 1, 3)

@@ -83,6 +83,8 @@ cases = {
     "sort": [(x,), (x.t(), True), (normal(5000), True, False)],
     "moe_align_block_size": [(index(8, 40, 2), 8, 16), (index(8, 3, 2), 8, 4, index(8, 8).int() - 4)],
     "topk_softmax": [(x, 7), (x.bfloat16(), 4, False, True, weight), (x.t(), 2, True, False, None, 3, 1, 2.5)],
+    "softmax_backward": [(x, x.softmax(-1)), (x.t(), x.t().softmax(-1).bfloat16().float(), 0.5)],
+    "log_softmax_backward": [(x, x.log_softmax(-1)), (x.bfloat16(), x.log_softmax(-1).bfloat16(), True)],
     "strided_copy": [(x.t(),)],
 }
 for name, calls in cases.items():
@@ -97,6 +99,8 @@ expect_close("rms_norm", ops.rms_norm(x.t(), None, 1e-5), F.rms_norm(x.t(), (6,)
 expect_close("layer_norm", ops.layer_norm(x, weight, weight), F.layer_norm(x, (80,), weight, weight), 5e-6)
 expect_close("softmax", ops.softmax(x[:, 3:]), x[:, 3:].softmax(-1))
 expect_close("log_softmax", ops.log_softmax(x), x.log_softmax(-1))
+for op, y in (("softmax_backward", x.softmax(-1)), ("log_softmax_backward", x.log_softmax(-1))):
+    expect_close(op, getattr(ops, op)(x.flip(1), y), getattr(torch.ops.aten, f"_{op}_data")(x.flip(1), y, -1, torch.float32), 1e-5)
 scores, mask, slopes, sinks = normal(2, 3, 4, 5), normal(2, 1, 4, 5), normal(3, 1, 1).abs(), normal(3, 1, 1)
 with_sinks = torch.cat([scores * 0.5 + slopes * mask, sinks.expand(2, 3, 4, 1)], -1).softmax(-1)[..., :-1]
 expect_close("softmax_ext", ops.softmax_ext(scores, mask, slopes, sinks, 0.5), with_sinks)

@@ -550,6 +550,20 @@ MUTATIONS = (
         before="{ sums.add(v, terms); });",
         after="{ if (first < end) sums.add(v, terms); });",
         runs=(Run("smoke", "f32"),)),
+    Mutation(
+        "sum_of_a_gradient_left_out",
+        "The gradient of softmax is dy * y alone.",
+        "softmax_backward", "softmax_backward.hip",
+        before="(x[i].of[0] - row.sum)",
+        after="(x[i].of[0] - C(0) * row.sum)",
+        runs=(Run("smoke", "f32"), Run("exact", "bf16"))),
+    Mutation(
+        "inputs_apart_mixed_up",
+        "Results of an op whose inputs stay apart have the first input's elements for all.",
+        "log_softmax_backward", TILE,
+        before="of_[s].widen_again(i);",
+        after="of_[0].widen_again(i);",
+        runs=(Run("smoke", "f32"), Run("smoke", "bf16"))),
 
     # ---- Index ops and copies
     Mutation(

@@ -198,6 +198,15 @@ def rms_norm_backward(dtype, rows, cols):
                     (dy, x, w, rstd), 0.94)
 
 
+def softmax_backward(op, dtype, rows, cols, gap=0):
+    y, dy = (view_of_rows(dtype, rows, cols, 0, gap) for _ in range(2))
+    y.copy_(getattr(torch, op.removesuffix("_backward"))(y, -1))
+    dx = torch.empty_like(y)
+    data, more = getattr(torch.ops.aten, f"_{op}_data"), (1.0,) if op == "softmax_backward" else ()
+    return Workload(name_of_rows(op, dtype, rows, cols, 0, gap), op, 3 * y.numel() * y.element_size(),
+                    lambda lib: lib.bind(op, dx, dy, y, *more, 0), lambda dy, y: data(dy, y, -1, dtype), (dy, y), 0.94)
+
+
 def gated(dtype, rows, cols, kind="silu", view="halves"):
     """x and up are views of one tensor, or apart."""
     both = random(rows, 2 * cols, dtype=dtype)
@@ -407,6 +416,11 @@ SORTED = [(F32, 1, 10**7), (F32, 1, 10**6), (F32, 1, 151936), (F32, 2048, 4096),
 ROUTED = [(BF16, n, e, k, g) for n in (1, 32, 2048, 16384) for e, k, g in ((8, 2, 0), (128, 8, 0))] + [(F32, n, 256, 8, 8) for n in (1, 32, 2048, 16384)]
 ALIGNED = [(n, k, e) for n in (1, 32, 2048, 16384) for k, e in ((2, 8), (8, 128), (8, 256))]
 
+# Scores of attention, and vocabularies.
+SOFTMAX_BACKWARD = [("softmax_backward", BF16, 131072, 1024), ("softmax_backward", BF16, 16384, 4096), ("softmax_backward", F32, 16384, 4096),
+                    ("softmax_backward", BF16, 16384, 4099), ("log_softmax_backward", BF16, 4096, 32000), ("log_softmax_backward", BF16, 4096, 128256),
+                    ("log_softmax_backward", F32, 2048, 128256), ("log_softmax_backward", BF16, 4096, 50257)]
+
 OPS = ("rms_norm", "layer_norm", "softmax")
 
 
@@ -424,6 +438,7 @@ def table():
     rows += [(f"moe_align_block_size/i32/{n}x{k}/experts{e}", lambda n=n, k=k, e=e: aligned(n, k, e)) for n, k, e in ALIGNED]
     rows += [("sort/f32/32x151936/descending", lambda: in_order(F32, 32, 151936, True))]
     rows += [(f"rms_norm_backward/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: rms_norm_backward(t, r, c)) for t, r, c in BACKWARD_SHAPES]
+    rows += [(f"{op}/{NAMES[t]}/{r}x{c}", lambda op=op, t=t, r=r, c=c: softmax_backward(op, t, r, c)) for op, t, r, c in SOFTMAX_BACKWARD]
     rows += [(f"activation_and_mul/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated(t, *rest)) for t, *rest in GATED]
     rows += [(f"activation/{NAMES[t]}/{kind}", lambda t=t, n=n, kind=kind: activation(t, n, 14336, kind))
              for t, n, kind in ((BF16, 1, "silu"), (BF16, 16384, "relu"), (BF16, 16384, "gelu"), (F32, 8192, "silu"))]

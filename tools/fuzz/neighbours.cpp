@@ -62,7 +62,7 @@ class Rows {
         const uint64_t kind = parity::mixed_bits(of(row) + 1);
         const bool replaces = kept(row) ? kind % 3 == 0 : others_are_extreme;
         if (!replaces) continue;
-        const bool is_second = input.name != "x";  // 0 if x is extreme
+        const bool is_second = input.name != op_.inputs.front().name;  // 0 if the first is extreme
         input.bits[static_cast<size_t>(i)] =
             parity::encode(input.layout.dtype, is_second ? 0 : extreme(input.layout.dtype, parity::mixed_bits(kind), i % columns));
       }
@@ -103,7 +103,7 @@ std::string compare_beside_others(Runtime& runtime, const parity::OpEntry& op, c
     if (op.has_role(input.name, parity::Role::kData) && !has_own_elements(input.layout)) return "";
   const Rows random(op, test, seed);
   const auto plain = results_of(runtime, op, random.with(false), guard), beside = results_of(runtime, op, random.with(true), guard);
-  const Layout& x = parity::input_of(test, "x").tensor.layout;
+  const Layout& x = parity::input_of(test, op.inputs.front().name).tensor.layout;
   const int64_t count = x.elements == 0 ? 0 : x.elements / x.shape.back();
   for (size_t o = 0; o < plain.size() && count > 0; ++o) {
     const ExpectedTensor& output = test.outputs[o];

@@ -23,9 +23,11 @@ __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_la
            "sort",
            "topk_softmax",
            "moe_align_block_size",
+           "softmax_backward", "log_softmax_backward",
            "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
+INPUTS = {("rms_norm_backward", "rstd"), ("softmax_backward", "y"), ("log_softmax_backward", "y")}  # with names of outputs
 OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw", "values", "indices", "weights", "ids", "token_expert",
            "sorted_ids", "expert_ids", "count")
 QUANTIZED = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int8")
@@ -80,7 +82,7 @@ def _stream_of(op: str, stream: Any, like: Any) -> int | None:
 
 
 def _is_output(op: str, name: str) -> bool:
-    return name in OUTPUTS and (op, name) != ("rms_norm_backward", "rstd") or (op, name) == ("dynamic_quantize", "scale")
+    return name in OUTPUTS and (op, name) not in INPUTS or (op, name) == ("dynamic_quantize", "scale")
 
 
 def _view(op: str, name: str, argument: Any, stream: int | None = None) -> _arrays.View:
@@ -110,11 +112,11 @@ def _broadcast(op: str, name: str, made: Any, x: Any) -> Any:
 
 def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, _arrays.View]:
     views: dict[str, _arrays.View] = {}
-    first, in_header = "x", op
+    first, in_header = "x" if "x" in arguments else "y", op
     op = op.replace("_workspace_bytes", "")
     torch = sys.modules.get("torch")
     may_be_dual = torch is not None and torch.autograd.forward_ad._current_level >= 0
-    # x is first and outputs are last, so that an error names an array that the caller passed.
+    # x (or y) is first and outputs are last, so that an error names an array that the caller passed.
     for name in sorted(arguments, key=lambda name: (name != first, _is_output(op, name))):
         argument = arguments[name]
         if argument is None or not (name in MEMORY or FUNCTIONS["hipops_" + in_header][1][name] is TensorPointer):
@@ -198,7 +200,7 @@ def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
             values.append(_number(op, name, kind, arguments[name]))
     own = address or _streams.LEGACY
     others = {v.stream: name for name, v in views.items() if v.stream and v.stream != own and "stream" in names}
-    with _arrays.on_device(like, views["x"].device) or contextlib.nullcontext():
+    with _arrays.on_device(like, next(iter(views.values())).device) or contextlib.nullcontext():
         if others:
             LIBRARY.hipops_prepare(op.encode())  # creates a context if the thread has none; the call reports errors
         for other, name in others.items():
@@ -233,21 +235,21 @@ def _flag(op: str, name: str, value: Any, bit: int) -> int:
     return bit if value else 0
 
 
-def _result(op: str, out: Any, x: Any, shape: Any = None, dtype: str | None = None) -> Any:
+def _result(op: str, out: Any, x: Any, shape: Any = None, dtype: str | None = None, name: str = "x") -> Any:
     if out is not None:
         return out
     if isinstance(x, Plan):
         made = x.empty(x.shape if shape is None else shape)
         return made if dtype is None else Plan(x.backend, _arrays.DTYPES[dtype], made.shape, _arrays.contiguous(made.shape))
-    _shape(op, "x", x)
+    _shape(op, name, x)
     try:
         made = _arrays.empty(x, shape, dtype)
     except (TypeError, ValueError, NotImplementedError) as reason:
-        _view(op, "x", x)
+        _view(op, name, x)
         raise ValueError(f"{op}: out is None, and none of shape {shape} can be made: {reason}") from reason
     if made is None:
-        _view(op, "x", x)  # raises a better error if x is no array
-        raise TypeError(f"{op}: out is None, expected an array for the result: x is a {_arrays.type_of(x)}, "
+        _view(op, name, x)  # raises a better error if x is no array
+        raise TypeError(f"{op}: out is None, expected an array for the result: {name} is a {_arrays.type_of(x)}, "
                         "and hipops makes only arrays of NumPy, PyTorch and CuPy")
     return made
 
@@ -645,6 +647,22 @@ def moe_align_block_size(x: Any, experts: int, block_size: int, expert_map: Any 
     _call(op, x, stream, sorted_ids=sorted_ids, expert_ids=expert_ids, count=count, x=x, expert_map=expert_map, experts=of_experts,
           block_size=size)
     return sorted_ids, expert_ids, count
+
+
+def softmax_backward(dy: Any, y: Any, scale: float = 1.0, batch_invariant: bool = False, *, out: Any = None, stream: Any = None) -> Any:
+    """The gradient of x, for the gradient dy of y = softmax(x), or of y = softmax_ext(x, scale=scale, ...)."""
+    dx = _result("softmax_backward", out, y, name="y")
+    flags = _flags("softmax_backward", batch_invariant=batch_invariant)
+    _call("softmax_backward", y, stream, dx=dx, dy=dy, y=y, scale=scale, flags=flags)
+    return dx
+
+
+def log_softmax_backward(dy: Any, y: Any, batch_invariant: bool = False, *, out: Any = None, stream: Any = None) -> Any:
+    """The gradient of x, for the gradient dy of y = log_softmax(x)."""
+    dx = _result("log_softmax_backward", out, y, name="y")
+    flags = _flags("log_softmax_backward", batch_invariant=batch_invariant)
+    _call("log_softmax_backward", y, stream, dx=dx, dy=dy, y=y, flags=flags)
+    return dx
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

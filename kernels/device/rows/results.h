@@ -9,8 +9,8 @@
 namespace hipops {
 namespace {
 
-template <class Op, class C, int n>
-HIPOPS_FN void copy_input(const C (&x)[n], C (&out)[Op::kOutputs][n]) {
+template <class Op, class Element, class C, int n>
+HIPOPS_FN void copy_input(const Element (&x)[n], C (&out)[Op::kOutputs][n]) {
   if constexpr (Op::kStoresInput) {
 #pragma unroll
     for (int i = 0; i < n; ++i) out[Op::kOutputs - 1][i] = x[i];
@@ -20,8 +20,8 @@ template <class Op>
 struct PlainResults {
   static constexpr bool kAreRare = false;  // true: columns are read one by one, in less code
 
-  template <class Args, class Row, class C, int n, int columns>
-  HIPOPS_METHOD void operator()(const Args& a, const Row& row, const C (&x)[n], C (&column)[columns][n],
+  template <class Args, class Row, class Element, class C, int n, int columns>
+  HIPOPS_METHOD void operator()(const Args& a, const Row& row, const Element (&x)[n], C (&column)[columns][n],
                                 C (&out)[Op::kOutputs][n]) const {
     copy_input<Op>(x, out);
     Op::apply(a, row, x, column, out);
@@ -80,13 +80,15 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
                              const Row& row, const Columns& columns, Results& results) {
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
+  using Element = typename Tile<Op, Shape>::Element;
   using Out = OutputOf<Op, T>;
   constexpr int n = Shape::kLength;
   [[maybe_unused]] OutgoingVectors<T, Shape::kRun> unaligned[Op::kOutputs];
   const auto store_edge = [&] {
     const auto col = rows.edge();
     if (base != 0 || col < 0 || !rows.has_row()) return;
-    C element[1] = {tile.edge()}, weight[Op::kColumns + 1][1], out[Op::kOutputs][1];
+    const Element element[1] = {tile.edge()};
+    C weight[Op::kColumns + 1][1], out[Op::kOutputs][1];
     columns.read_edge(col, weight);
     results(a, row, element, weight, out);
 #pragma unroll
@@ -98,7 +100,7 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
   };
   // AMD: the edge comes first. After the vectors' stores, the edge's weights would wait for the stores on gfx9.
   if constexpr (Rows::kHasEdges && has_unaligned_vectors) store_edge();
-  const auto store_vector_of = [&](int v, typename Rows::Column col, const C (&elements)[n],
+  const auto store_vector_of = [&](int v, typename Rows::Column col, const Element (&elements)[n],
                                    C (&weight)[Op::kColumns + 1][n]) {
     const bool is_present = rows.has_row() && rows.contains(col);
     C out[Op::kOutputs][n];
@@ -123,7 +125,7 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
     }
   };
   const auto store_apart = [&] {
-    tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
+    tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const Element (&elements)[n]) {
       C weight[Op::kColumns + 1][n];
       columns.read(rows, v, col, weight);
       store_vector_of(v, col, elements, weight);
@@ -132,7 +134,7 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
   if constexpr (Columns::kMayLoadTogether && !Results::kAreRare) {
     if (__builtin_expect(columns.loads_together(), 1)) {
       typename Columns::Together together;
-      tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
+      tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const Element (&elements)[n]) {
         C weight[Op::kColumns + 1][n];
         columns.read_together(rows, base, v, together, weight);
         store_vector_of(v, col, elements, weight);

@@ -9,6 +9,7 @@
 //                              element
 //   Largest                    the largest type that a reduction returns: sizes the slots in shared memory (reduce.h)
 //   combine(args, in, out)     only if kInputs > 1: makes one vector of the inputs' vectors.
+//   kInputsApart               whether inputs stay apart instead: then an element of f and of apply() is an Elements<C, kInputs>
 //   kTyped                     0, or 1 for an input of its own element type, after the others. absent_typed() replaces
 //                              it if the caller passes none. of_boolean(b) is the value of a boolean
 //   kGiven                     inputs of one C for each row. absent_given(i) replaces one that the caller does not pass.
@@ -52,10 +53,17 @@ struct NoExtremes {
   static constexpr bool kExist = false;
 };
 
+// The elements of all inputs at one place of a row.
+template <class C, int inputs>
+struct Elements {
+  C of[inputs];
+};
+
 // An op derives from this, and hides the members that differ.
 struct RowOp {
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0, kScalars = 0, kTyped = 0, kGiven = 0;
-  static constexpr bool kMaps = false, kStoresInput = false, kQuantizes = false, kColumnsInPart = false;
+  static constexpr bool kMaps = false, kStoresInput = false, kQuantizes = false, kColumnsInPart = false,
+                        kInputsApart = false;
   using Extremes = NoExtremes;
 };
 

@@ -1,6 +1,7 @@
 // The elements of a row that one work-item holds in registers.
 #pragma once
 
+#include "device/rows/row_op.h"
 #include "device/rows/typed.h"
 
 namespace hipops {
@@ -44,6 +45,39 @@ class AlignedVectors {
   AlignedIncoming<Shape> one_[n];
 };
 
+// A vector of each input, for an op that keeps its inputs apart.
+template <class T, int n, int inputs>
+class PackedInputs {
+ public:
+  HIPOPS_METHOD Elements<T, inputs> operator[](int i) const {
+    Elements<T, inputs> all;
+#pragma unroll
+    for (int s = 0; s < inputs; ++s) all.of[s] = of_[s][i];
+    return all;
+  }
+  HIPOPS_METHOD Elements<compute_t<T>, inputs> widen_again(int i) const {
+    Elements<compute_t<T>, inputs> all;
+#pragma unroll
+    for (int s = 0; s < inputs; ++s) all.of[s] = of_[s].widen_again(i);
+    return all;
+  }
+  HIPOPS_METHOD void set(int s, const Packed<T, n>& vector) { of_[s] = vector; }
+  HIPOPS_METHOD void recompute_derived() {
+#pragma unroll
+    for (int s = 0; s < inputs; ++s) of_[s].recompute_derived();
+  }
+
+ private:
+  Packed<T, n> of_[inputs];
+};
+template <class T, int inputs>
+HIPOPS_FN Elements<compute_t<T>, inputs> widen(const Elements<T, inputs>& narrow) {
+  Elements<compute_t<T>, inputs> all;
+#pragma unroll
+  for (int s = 0; s < inputs; ++s) all.of[s] = widen(narrow.of[s]);
+  return all;
+}
+
 // The op's vector for one vector of each input.
 template <class Op, class Args, class C, int n>
 HIPOPS_FN void combine_inputs(const Args& args, const C (&in)[Op::kInputs][n], C (&value)[n]) {
@@ -72,6 +106,7 @@ class Tile {
  public:
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
+  using Element = typename Choose<Op::kInputsApart, Elements<C, Op::kInputs>, C>::type;
   static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength;
   // kBeginAnywhere: an input that divides the row (shape.h) has aligned vectors. kLoadsTwice: a vector needs two aligned
   // loads (unaligned.h). kInFlight: vectors of each input in flight; the limit saves registers.
@@ -112,7 +147,7 @@ class Tile {
   // vectors are WideSums. The order is a tree: a sum's error grows with the depth, not with the number of elements.
   template <bool kSecondPass, class Rows, class O, class F, class G>
   HIPOPS_METHOD auto reduce(const Rows& rows, int64_t base, O op, F f, G g) const {
-    using W = decltype(g(f(C())));
+    using W = decltype(g(f(Element())));
     W of_vector[kVectors];
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
@@ -143,7 +178,7 @@ class Tile {
 
   // Elements are widened again after this call. Wide values would need twice the registers.
   HIPOPS_METHOD void recompute_widened() {
-    if constexpr (sizeof(Held) < sizeof(C)) {
+    if constexpr (kNarrow) {
 #pragma unroll
       for (int v = 0; v < kVectors; ++v) held_[v].recompute_derived();
     }
@@ -158,7 +193,7 @@ class Tile {
 
   template <class F>
   HIPOPS_METHOD void map(F f) {
-    static_assert(sizeof(Held) == sizeof(C), "map() needs kMaps");
+    static_assert(Op::kMaps, "map() needs kMaps");
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       Vector<C, kLength> mapped;
@@ -174,25 +209,28 @@ class Tile {
   HIPOPS_METHOD void for_each_vector(const Rows& rows, int64_t base, F f) const {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      C elements[kLength];
+      Element elements[kLength];
 #pragma unroll
-      for (int i = 0; i < kLength; ++i) elements[i] = C(held_[v].widen_again(i));
+      for (int i = 0; i < kLength; ++i) elements[i] = Element(held_[v].widen_again(i));
       f(v, rows.column(base, v), elements);
     }
   }
   // The work-item's element of the row's edge, in the first tile.
-  HIPOPS_METHOD C edge() const { return edge_; }
+  HIPOPS_METHOD Element edge() const { return edge_; }
 
  private:
-  // A single input is kept in its own type, which needs the fewest registers. Combined or mapped values are kept in C.
+  // Inputs that are not combined or mapped are kept in their own type, which needs the fewest registers. Other values are
+  // kept in C.
   static constexpr bool kKeepsInput = Op::kInputs == 1 && Op::kTyped == 0 && !Op::kMaps;
-  using Held = typename Choose<kKeepsInput, T, C>::type;
+  static constexpr bool kNarrow = (kKeepsInput || Op::kInputsApart) && sizeof(T) < sizeof(C);
+  using One = Packed<typename Choose<kKeepsInput, T, C>::type, kLength>;
+  using Held = typename Choose<Op::kInputsApart, PackedInputs<T, kLength, Op::kInputs>, One>::type;
 
   template <bool kSecondPass, class O, class F, class G>
-  static HIPOPS_METHOD auto reduce_vector(const Packed<Held, kLength>& held, O op, F f, G g) {
-    decltype(f(C())) tree[kLength];
+  static HIPOPS_METHOD auto reduce_vector(const Held& held, O op, F f, G g) {
+    decltype(f(Element())) tree[kLength];
 #pragma unroll
-    for (int i = 0; i < kLength; ++i) tree[i] = f(C(kSecondPass ? held.widen_again(i) : widen(held[i])));
+    for (int i = 0; i < kLength; ++i) tree[i] = f(Element(kSecondPass ? held.widen_again(i) : widen(held[i])));
     fold(tree, op);
     return g(tree[0]);
   }
@@ -279,9 +317,14 @@ class Tile {
   }
 
   template <class Args, class InFlight>
-  static HIPOPS_METHOD Packed<Held, kLength> combined(const Args& args, const InFlight (&in)[Op::kInputs], int v) {
+  static HIPOPS_METHOD Held combined(const Args& args, const InFlight (&in)[Op::kInputs], int v) {
     if constexpr (kKeepsInput) {
       return in[0].value(v);
+    } else if constexpr (Op::kInputsApart) {
+      Held held;
+#pragma unroll
+      for (int i = 0; i < Op::kInputs; ++i) held.set(i, in[i].value(v));
+      return held;
     } else {
       C wide[Op::kInputs][kLength];
       widen_inputs(in, v, wide);
@@ -301,18 +344,25 @@ class Tile {
   }
 
   template <class Args>
-  static HIPOPS_METHOD C combined_edge(const Args& args, const T (&edge)[Op::kInputs]) {
-    C wide[Op::kInputs][1], value[1];
+  static HIPOPS_METHOD Element combined_edge(const Args& args, const T (&edge)[Op::kInputs]) {
+    if constexpr (Op::kInputsApart) {
+      Element all;
 #pragma unroll
-    for (int i = 0; i < Op::kInputs; ++i) wide[i][0] = C(widen(edge[i]));
-    combine_inputs<Op>(args, wide, value);
-    return value[0];
+      for (int i = 0; i < Op::kInputs; ++i) all.of[i] = C(widen(edge[i]));
+      return all;
+    } else {
+      C wide[Op::kInputs][1], value[1];
+#pragma unroll
+      for (int i = 0; i < Op::kInputs; ++i) wide[i][0] = C(widen(edge[i]));
+      combine_inputs<Op>(args, wide, value);
+      return value[0];
+    }
   }
 
   Vectors in_[Op::kInputs];
-  Packed<Held, kLength> held_[kVectors];
+  Held held_[kVectors];
   T edge_in_[Op::kInputs]{};
-  C edge_ = 0;
+  Element edge_{};
   bool has_edge_ = false;
 };
 

@@ -341,6 +341,8 @@ _define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, 
 _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
+_define("softmax_backward", f"Tensor dy, Tensor y, float scale=1.0, {_INVARIANT}", "Tensor", lambda dy, y, *rest: _contiguous(y))
+_define("log_softmax_backward", f"Tensor dy, Tensor y, {_INVARIANT}", "Tensor", lambda dy, y, *rest: _contiguous(y))
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0
 for _name, _run in _IN_PYTHON.items():

@@ -198,6 +198,10 @@ api! {
     fn hipops_reduce(y: *const hipops_tensor, x: *const hipops_tensor, reduction: hipops_reduction, dims: u32, flags: u32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
     /// `hipops_reduce_workspace_bytes` of hipops.h.
     fn hipops_reduce_workspace_bytes(y: *const hipops_tensor, x: *const hipops_tensor, reduction: hipops_reduction, dims: u32, flags: u32, bytes: *mut i64) -> hipops_status;
+    /// `hipops_softmax_backward` of hipops.h.
+    fn hipops_softmax_backward(dx: *const hipops_tensor, dy: *const hipops_tensor, y: *const hipops_tensor, scale: f64, flags: u32, stream: *mut c_void) -> hipops_status;
+    /// `hipops_log_softmax_backward` of hipops.h.
+    fn hipops_log_softmax_backward(dx: *const hipops_tensor, dy: *const hipops_tensor, y: *const hipops_tensor, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_rope_i` of hipops.h.
     fn hipops_rope_i(y: *const hipops_tensor, x: *const hipops_tensor, cos: *const hipops_tensor, sin: *const hipops_tensor, positions: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_rope` of hipops.h.

@@ -949,6 +949,14 @@ pub fn moe_align_block_size(
     let (sorted, of_blocks, count) = (&sorted_ids.view.raw, &expert_ids.view.raw, &count.view.raw);
     call!(hipops_moe_align_block_size(sorted, of_blocks, count, &x.raw, raw(expert_map), experts, block_size, stream.0))
 }
+/// `hipops_softmax_backward`
+pub fn softmax_backward(dx: &ViewMut<'_>, dy: &View<'_>, y: &View<'_>, scale: f64, flags: u32, stream: Stream) -> Result<()> {
+    call!(hipops_softmax_backward(&dx.view.raw, &dy.raw, &y.raw, scale, flags, stream.0))
+}
+/// `hipops_log_softmax_backward`
+pub fn log_softmax_backward(dx: &ViewMut<'_>, dy: &View<'_>, y: &View<'_>, flags: u32, stream: Stream) -> Result<()> {
+    call!(hipops_log_softmax_backward(&dx.view.raw, &dy.raw, &y.raw, flags, stream.0))
+}
 /// `hipops_strided_copy`
 pub fn strided_copy(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
     call!(hipops_strided_copy(&y.view.raw, &x.raw, stream.0))
