@@ -100,7 +100,8 @@ def of_torch(array: Any) -> View:
     else:
         raise ValueError(f"is on {device}, expected cpu or cuda")
     if torch.is_grad_enabled() and array.requires_grad:
-        raise ValueError("requires a gradient, and hipops has no backward pass: call it under torch.inference_mode() or no_grad()")
+        raise ValueError("requires a gradient, which only torch.ops.hipops (import hipops.torch) computes: call that, or use torch.inference_mode() or "
+                         "no_grad()")
     if array.is_neg():
         raise ValueError("is a lazy negation, expected a plain tensor (resolve_neg)")
     return View(tensor(array.data_ptr(), dtype, array.shape, array.stride()), backend, device.index or 0, None, array)

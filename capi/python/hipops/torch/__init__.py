@@ -3,9 +3,10 @@
     import hipops.torch
     y = torch.ops.hipops.rms_norm(x, weight, 1e-5)
 
-The ops launch on the current stream and read views in place. A result has the strides that PyTorch's own op gives. Only rms_norm has
-a backward pass, and no op has a forward-mode derivative; an op raises if one is required. A refused argument raises a RuntimeError. Its text is
-the same for tensors with memory and without memory (meta tensors, and tensors of torch.compile).
+The ops launch on the current stream and read views in place. A result has the strides that PyTorch's own op gives. _backward.py lists
+the ops with a backward pass. No op has a forward-mode derivative. An op raises if a derivative is required that it has not. A refused
+argument raises a RuntimeError. Its text is the same for tensors with memory and without memory (meta tensors, and tensors of
+torch.compile).
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.autograd import forward_ad
 
 from .. import _arrays, _ops
 from .._abi import MAX_RANK, Backend, Dtype, Status
 from .._library import LIBRARY, Error, backend_in_use
 from .._patch import Replaced, patch
 from .._subclass import unpatch
+from . import _backward
 
 __all__ = ["Replaced", "patch", "unpatch"]
 
@@ -30,9 +31,6 @@ _NATIVE = ("layer_norm", "rms_norm", "fused_add_rms_norm", "fused_add_layer_norm
            "activation_and_mul")
 _WITH_STRINGS = ("activation", "activation_and_mul")  # PyTorch passes strings to them from 2.10 on
 _IN_PYTHON: dict[str, Callable[..., Any]] = {}
-
-_WITHOUT_BACKWARD = "torch.ops.hipops.{} has no backward pass: call it under torch.inference_mode() or no_grad(), or on x.detach()"
-_WITHOUT_FORWARD = "torch.ops.hipops.{} has no forward-mode derivative: call it under torch.inference_mode(), or on x.detach()"
 
 
 # ---- Checks
@@ -104,54 +102,6 @@ def _check(name: str, arguments: dict[str, Any], has_memory: bool) -> None:
         LIBRARY.hipops_torch_check_only(0)
 
 
-# ---- Gradients
-
-class HipopsOp(torch.autograd.Function):  # type: ignore[misc]
-    @staticmethod
-    def forward(ctx: Any, name: str, below: Callable[..., Any], *given: Any) -> Any:
-        ctx.name = name
-        if name == "rms_norm":
-            _, x, weight, *ctx.rest = given + (None, 1e-5, False, False, False)[len(given) - 2:]
-            ctx.save_for_backward(x, weight)
-        return below(*given)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        if ctx.name == "rms_norm":
-            x, weight = ctx.saved_tensors
-            needs_weight = weight is not None and ctx.needs_input_grad[4]
-            dx, dw = torch.ops.hipops.rms_norm_backward(*gradients, x, weight, None, *ctx.rest, needs_weight)
-            of_inputs = (None, None, None, dx, dw if needs_weight else None, None, None, None, None)
-            return of_inputs[:len(ctx.needs_input_grad)]
-        raise NotImplementedError(_WITHOUT_BACKWARD.format(ctx.name))
-
-
-def _register_autograd(name: str, is_in_place: bool) -> None:
-    op = getattr(torch.ops.hipops, name).default
-
-    def below(keyset: Any, *given: Any) -> Any:
-        with torch._C._AutoDispatchBelowAutograd():
-            return op.redispatch(keyset & torch._C._after_autograd_keyset, *given)
-
-    def autograd(keyset: Any, *given: Any) -> Any:
-        if forward_ad._current_level >= 0 and any(isinstance(a, torch.Tensor) and _ops.is_dual(a) for a in given):
-            raise NotImplementedError(_WITHOUT_FORWARD.format(name))
-        if not (torch.is_grad_enabled() and any(isinstance(a, torch.Tensor) and a.requires_grad for a in given)):
-            return below(keyset, *given)
-        if is_in_place or torch._C._are_functorch_transforms_active():
-            raise NotImplementedError(_WITHOUT_BACKWARD.format(name))
-        return HipopsOp.apply(name, below, keyset, *given)
-
-    def in_place(keyset: Any, y: torch.Tensor, *given: Any) -> Any:
-        torch.autograd.graph.increment_version(y)
-        with torch._C._AutoDispatchBelowADInplaceOrView():
-            return op.redispatch(keyset & torch._C._after_ADInplaceOrView_keyset, y, *given)
-
-    _LIBRARY.impl(name, autograd, "Autograd", with_keyset=True)
-    if is_in_place:
-        _LIBRARY.impl(name, in_place, "ADInplaceOrView", with_keyset=True)
-
-
 # ---- Ops
 
 def _define(name: str, arguments: str, returns: str, make: Callable[..., Any] | None,
@@ -190,7 +140,7 @@ def _define(name: str, arguments: str, returns: str, make: Callable[..., Any] | 
 
     _IN_PYTHON[name] = run
     torch.library.register_fake(f"hipops::{name}", fake, lib=_LIBRARY)
-    _register_autograd(name, make is None)
+    _backward.register(_LIBRARY, name, outputs if make else ())
     if name in _NATIVE:
         _LIBRARY.define(f"_check_{name}({arguments}) -> ()")
         _LIBRARY.impl(f"_check_{name}", say, "CompositeExplicitAutograd")

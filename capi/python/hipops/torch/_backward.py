@@ -1,0 +1,191 @@
+"""The backward passes of torch.ops.hipops.
+
+BACKWARD has an entry for each op with a backward pass. It consists of ops, so that it can have a backward pass too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import torch
+from torch._functorch.autograd_function import enable_single_level_autograd_function
+from torch._subclasses.functional_tensor import FunctionalTensor
+from torch.autograd import forward_ad
+
+from .. import _ops
+
+_WITHOUT_BACKWARD = "torch.ops.hipops.{} has no backward pass for {}: call it under torch.inference_mode() or no_grad(), or on {}.detach()"
+_WITHOUT_FORWARD = "torch.ops.hipops.{} has no forward-mode derivative: call it under torch.inference_mode(), or on x.detach()"
+ops = torch.ops.hipops
+
+
+class Backward(NamedTuple):
+    of: str  # the arguments that have a gradient
+    kept: str  # the arguments and results that are kept for the backward pass
+    run: Callable[..., Any]  # (a, gradients of the results) -> gradients of `of`. Without a gradient of a result: None
+
+
+# In each function, `a` has the kept tensors, the arguments that are no tensors, the shape of the first argument, and in `a.needed` the
+# arguments whose gradients are required.
+
+def _of_norm(a: Any, dy: torch.Tensor, x: torch.Tensor) -> Any:
+    return ops.rms_norm_backward(dy, x, a.weight, None, a.eps, a.weight_plus_one, a.round_before_weight, a.batch_invariant, "weight" in a.needed)
+
+
+def _of_sum_and_norm(a: Any, dy: Any, dh: Any) -> Any:
+    dx, dw = (None, None) if dy is None else _of_norm(a, dy, a.residual_out)
+    dx = dh if dx is None else dx if dh is None else dx + dh
+    return dx, dx, dw
+
+
+def _of_rope(op: str) -> Backward:
+    return Backward("x", "cos sin positions", lambda a, dy: (getattr(ops, op)(dy, a.cos, -a.sin, a.positions),))
+
+
+def _in_zeros(change: Callable[..., Any], shape: Any, dim: int, index: torch.Tensor, dy: torch.Tensor, *rest: Any) -> Any:
+    # Under torch.func, a tensor that is changed must depend on the function's arguments.
+    dx = dy.narrow(0, 0, 0).sum().expand(shape).clone() if dy.requires_grad else dy.new_zeros(shape)
+    change(dx, dim, index, dy, *rest)
+    return dx,
+
+
+def _of_scatter(a: Any, dy: torch.Tensor) -> Any:
+    kept, of_source = dy.clone(), ops.gather(dy, a.dim, a.index)
+    ops.scatter_(kept, a.dim, a.index, dy.new_zeros(()).expand(a.index.shape))
+    if a.deterministic:  # only the last source of an index has a gradient
+        order = torch.arange(a.index.numel(), device=dy.device).view(a.index.shape)
+        last = torch.empty_like(kept, dtype=order.dtype)
+        ops.scatter_(last, a.dim, a.index, order, True)
+        of_source = of_source.masked_fill(ops.gather(last, a.dim, a.index) != order, 0)
+    return kept, of_source
+
+
+def _of_reduce(a: Any, dy: torch.Tensor) -> Any:
+    if a.reduction not in ("sum", "mean"):
+        raise NotImplementedError(_WITHOUT_BACKWARD.format(f"reduce, for {a.reduction},", "x", "x"))
+    rank = len(a.shape)
+    dims = sorted(range(rank) if a.dim is None else {d % max(rank, 1) for d in a.dim})
+    for d in () if a.keepdim else dims:
+        dy = dy.unsqueeze(d)
+    return (dy if a.reduction == "sum" else dy / math.prod(a.shape[d] for d in dims)).expand(a.shape),
+
+
+def _of_topk(a: Any, dy: torch.Tensor, of_indices: None) -> Any:
+    index = a.indices
+    if a.window_indices and a.row_begin is not None:
+        index = torch.where(index < 0, index, index + a.row_begin.view(*a.shape[:-1], 1))
+    return _in_zeros(ops.scatter_, a.shape, -1, index, dy)
+
+
+def _of_upsampled(a: Any, dy: torch.Tensor, *scales: float | None) -> Any:
+    for dim, scale in enumerate(scales, 2):
+        size, to, shape = a.shape[dim], dy.shape[dim], list(dy.shape)
+        source = ops.upsample_nearest1d(torch.arange(size, device=dy.device).view(1, 1, -1), to, scale, a.rule).view(-1)
+        shape[dim] = size
+        dy, = _in_zeros(ops.index_add_, shape, dim, source, dy)
+    return dy,
+
+
+BACKWARD = {
+    "rms_norm": Backward("x weight", "x weight", lambda a, dy: _of_norm(a, dy, a.x)),
+    "fused_add_rms_norm": Backward("x residual weight", "weight residual_out", _of_sum_and_norm),
+    "rope": _of_rope("rope"),
+    "rope_i": _of_rope("rope_i"),
+    "rope_thd": _of_rope("rope_thd"),
+    "gather": Backward("x", "index", lambda a, dy: _in_zeros(ops.scatter_add_, a.shape, a.dim, a.index, dy,
+                                                             torch.are_deterministic_algorithms_enabled())),
+    "index_select": Backward("x", "index", lambda a, dy: _in_zeros(ops.index_add_, a.shape, a.dim, a.index, dy)),
+    "scatter_": Backward("y src", "index", _of_scatter),
+    "scatter_add_": Backward("y src", "index", lambda a, dy: (dy, ops.gather(dy, a.dim, a.index))),
+    "index_add_": Backward("y source", "index", lambda a, dy: (dy, ops.index_select(dy, a.dim, a.index))),
+    "reduce": Backward("x", "", _of_reduce),
+    "topk": Backward("x", "indices row_begin", _of_topk),
+    "cumsum": Backward("x", "", lambda a, dy: (ops.cumsum(dy.flip(a.dim), a.dim).flip(a.dim),)),
+    "sort": Backward("x", "indices", lambda a, dy, of_indices: _in_zeros(ops.scatter_, a.shape, -1, a.indices, dy)),
+    "upsample_nearest1d": Backward("x", "", lambda a, dy: _of_upsampled(a, dy, a.scale)),
+    "upsample_nearest2d": Backward("x", "", lambda a, dy: _of_upsampled(a, dy, a.scale_h, a.scale_w)),
+    "strided_copy": Backward("x", "", lambda a, dy: (dy,)),
+}
+
+
+class HipopsOp(torch.autograd.function._SingleLevelFunction):  # type: ignore[misc]
+    @staticmethod
+    def forward(ctx: Any, name: str, outputs: tuple[str, ...], below: Callable[..., Any], *given: Any) -> Any:
+        results = below(*given)
+        if not outputs:
+            ctx.mark_dirty(given[0])
+        schema = getattr(ops, name).default._schema.arguments
+        named = {argument.name: given[i] if i < len(given) else argument.default_value for i, argument in enumerate(schema)}
+        tensors = {**named, **dict(zip(outputs, results if isinstance(results, tuple) else (results,)))}
+        ctx.name, ctx.arguments, ctx.backward_pass = name, list(named), BACKWARD.get(name, Backward("", "", lambda a, *dy: ()))
+        ctx.others = {key: value for key, value in named.items() if not isinstance(value, torch.Tensor)}
+        ctx.others["shape"] = given[0].shape
+        ctx.save_for_backward(*[tensors[key] for key in ctx.backward_pass.kept.split()])
+        ctx.set_materialize_grads(False)
+        return results if outputs else given[0]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        of, kept, run = ctx.backward_pass
+        needed = [name for name, is_needed in zip(ctx.arguments, ctx.needs_input_grad[3:]) if is_needed]
+        for argument in needed:
+            if argument not in of.split():
+                raise NotImplementedError(_WITHOUT_BACKWARD.format(ctx.name, argument, argument))
+        if all(gradient is None for gradient in gradients):
+            return (None,) * len(ctx.needs_input_grad)
+        a = SimpleNamespace(needed=needed, **{**ctx.others, **dict(zip(kept.split(), ctx.saved_tensors))})
+        made = dict(zip(of.split(), run(a, *gradients)))
+        return (None, None, None, *[made[name] if name in needed else None for name in ctx.arguments])[:len(ctx.needs_input_grad)]
+
+
+def _apply(name: str, outputs: tuple[str, ...], below: Callable[..., Any], y: torch.Tensor, *given: Any) -> Any:
+    """HipopsOp.apply. In a transform of torch.func, PyTorch disables derivatives for the op, and outer transforms need them."""
+    if not torch._C._are_functorch_transforms_active():
+        return HipopsOp.apply(name, outputs, below, y, *given)
+    if not outputs and not y.requires_grad:  # y may be a tensor from outside the transform, whose change would have no gradient
+        raise NotImplementedError(f"torch.ops.hipops.{name} under torch.func: y has no gradient, expected a y that depends on the function's arguments")
+
+    def enabled(*given: Any) -> Any:
+        with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
+            return below(*given)
+
+    with enable_single_level_autograd_function():
+        return HipopsOp.apply(name, outputs, enabled, y, *given)
+
+
+def register(library: Any, name: str, outputs: tuple[str, ...]) -> None:
+    """Registers the derivatives of an op. Without outputs it changes its first argument."""
+    op = getattr(ops, name).default
+
+    def below(keyset: Any, *given: Any) -> Any:
+        with torch._C._AutoDispatchBelowAutograd():
+            return op.redispatch(keyset & torch._C._after_autograd_keyset, *given)
+
+    def autograd(keyset: Any, *given: Any) -> Any:
+        if forward_ad._current_level >= 0 and any(isinstance(a, torch.Tensor) and _ops.is_dual(a) for a in given):
+            raise NotImplementedError(_WITHOUT_FORWARD.format(name))
+        if not (torch.is_grad_enabled() and any(isinstance(a, torch.Tensor) and a.requires_grad for a in given)):
+            return below(keyset, *given)
+        base = given[0] if given[0]._base is None else given[0]._base
+        if not outputs and base.requires_grad and base.is_leaf:
+            raise RuntimeError(f"torch.ops.hipops.{name}: y is a leaf that requires a gradient, or a view of one, expected a result of other ops")
+        # torch.compile gives no gradient to an input that a custom op changes. It gives one to an input that copy_ changes.
+        y = given[0].clone() if not outputs and isinstance(given[0], FunctionalTensor) else given[0]
+        results = _apply(name, outputs, lambda *given: below(keyset, *given), y, *given[1:])
+        if y is not given[0]:
+            given[0].copy_(y)
+        if name not in BACKWARD and not any(y.requires_grad for y in (results if isinstance(results, tuple) else (results,))):
+            raise NotImplementedError(_WITHOUT_BACKWARD.format(name, "x", "x"))  # no backward() will
+        return results if outputs else None
+
+    def in_place(keyset: Any, y: torch.Tensor, *given: Any) -> Any:
+        torch.autograd.graph.increment_version(y)
+        with torch._C._AutoDispatchBelowADInplaceOrView():
+            return op.redispatch(keyset & torch._C._after_ADInplaceOrView_keyset, y, *given)
+
+    library.impl(name, autograd, "Autograd", with_keyset=True)
+    if not outputs:
+        library.impl(name, in_place, "ADInplaceOrView", with_keyset=True)

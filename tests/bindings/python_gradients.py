@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+"""The derivatives of torch.ops.hipops, on a GPU if PyTorch sees one, otherwise on the CPU. Exit 77 without PyTorch."""
+
+import sys
+import warnings
+
+try:
+    import torch
+except ImportError:
+    print("skipped: no PyTorch")
+    sys.exit(77)
+
+import hipops
+import hipops.torch
+from torch.utils.checkpoint import checkpoint
+
+wrong = []
+device = "cuda" if torch.cuda.is_available() else "cpu"
+ops, F = torch.ops.hipops, torch.nn.functional
+torch.manual_seed(1)
+warnings.simplefilter("ignore")  # PyTorch warns of what it calls in a loop, and where a backward pass raises
+
+
+def normal(*shape, dtype=torch.float64):
+    return torch.randn(*shape, device=device).to(dtype)
+
+
+def leaf(tensor):
+    return tensor.detach().clone().requires_grad_()
+
+
+def index(below, *shape):
+    return torch.randint(below, shape, device=device)
+
+
+def expect_close(what, got, right, bound=1e-9):
+    if got is None or got.shape != right.shape or not (got.double() - right.double()).abs().max().item() <= bound:
+        wrong.append(f"{what}: got {got}, expected {right}")
+
+
+def expect(exception, words, call):
+    try:
+        call()
+        wrong.append(f"accepted, expected {exception.__name__} with {words}")
+    except Exception as got:  # the test reports any exception
+        if not isinstance(got, exception) or words not in str(got):
+            wrong.append(f"{type(got).__name__}: {got}; expected {exception.__name__} with {words}")
+
+
+def changed(op, *given, **named):
+    """The op in place, on a copy of its first argument."""
+    y = given[0] * 1
+    op(y, *given[1:], **named)
+    return y
+
+
+def as_list(results):
+    return [y for y in (results if isinstance(results, tuple) else (results,)) if y.is_floating_point()]
+
+
+x, w, table = normal(3, 8), normal(8), normal(5, 3)
+angles, few = torch.arange(15, device=device).view(5, 3).double(), torch.tensor([3, 1, 4, 3], device=device)
+cos, sin = angles.cos(), angles.sin()
+repeated, out_of_range = index(5, 3, 4), torch.tensor([[7, 0, 9], [-1, 2, 2]], device=device)
+once = torch.stack([torch.randperm(8, device=device)[:4] for _ in range(3)])
+windows = torch.tensor([2, 6, 8], device=device), torch.tensor([1, 0, 4], device=device)
+# For each op: calls, and whether the gradient has a gradient. An op in place is called on a copy.
+cases = [
+    ("rms_norm", False, lambda x, w: ops.rms_norm(x, w, 1e-6), (x, w)),
+    ("rms_norm", False, lambda x, w: ops.rms_norm(x, w, 1e-6, True, False, True), (x.t().contiguous().t(), w)),
+    ("rms_norm", False, lambda x: ops.rms_norm(x), (x,)),
+    ("rope", True, lambda x: ops.rope(x, cos, sin), (normal(2, 3, 5, 8),)),
+    ("rope", True, lambda x: ops.rope(x, cos, sin, few), (normal(1, 2, 4, 6),)),
+    ("rope_i", True, lambda x: ops.rope_i(x, cos, sin), (normal(2, 5, 3, 6).transpose(1, 2),)),
+    ("rope_thd", True, lambda x: ops.rope_thd(x, cos, sin), (normal(2, 5, 3, 8),)),
+    ("gather", True, lambda x: ops.gather(x, -1, repeated), (x,)),
+    ("gather", True, lambda x: ops.gather(x, 1, out_of_range), (x,)),
+    ("index_select", True, lambda x: ops.index_select(x, -1, few), (x,)),
+    ("index_select", True, lambda x: ops.index_select(x, 0, out_of_range[0]), (x,)),
+    ("scatter_", True, lambda y, src: changed(ops.scatter_, y, 1, once, src), (x, normal(3, 4))),
+    ("scatter_", True, lambda y, src: changed(ops.scatter_, y, 1, repeated, src, True), (x, normal(3, 4))),
+    ("scatter_", True, lambda y, src: changed(ops.scatter_, y, 1, out_of_range, src, True), (x, normal(2, 3))),
+    ("scatter_add_", True, lambda y, src: changed(ops.scatter_add_, y, -1, repeated, src), (x, normal(3, 4))),
+    ("scatter_add_", True, lambda y, src: changed(ops.scatter_add_, y, 1, out_of_range, src, True), (x, normal(2, 3))),
+    ("index_add_", True, lambda y, source: changed(ops.index_add_, y, 1, few, source), (x, normal(3, 4))),
+    ("reduce", True, lambda x: ops.reduce(x, "sum"), (x,)),
+    ("reduce", True, lambda x: ops.reduce(x, "mean", [0, -1], True), (normal(2, 3, 4),)),
+    ("reduce", True, lambda x: ops.reduce(x, "mean", [1]), (normal(2, 3, 4).permute(2, 0, 1),)),
+    ("reduce", True, lambda x: ops.reduce(x, "sum", [2, 0]), (normal(2, 3, 4),)),
+    ("cumsum", True, lambda x: ops.cumsum(x, 0), (x,)),
+    ("cumsum", True, lambda x: ops.cumsum(x, -1), (x.t(),)),
+    ("sort", True, lambda x: ops.sort(x)[0], (x,)),
+    ("sort", True, lambda x: ops.sort(x, True)[0], (x.t(),)),
+    ("upsample_nearest1d", True, lambda x: ops.upsample_nearest1d(x, 9), (normal(2, 1, 4),)),
+    ("upsample_nearest2d", True, lambda x: ops.upsample_nearest2d(x, [5, 7], 2.0, 1.75, "exact"), (normal(1, 2, 3, 4),)),
+    ("upsample_nearest2d", True, lambda x: ops.upsample_nearest2d(x, [2, 9], None, None, "candle"), (normal(1, 2, 3, 4),)),
+    ("strided_copy", True, lambda x: ops.strided_copy(x), (x.t(),)),
+]
+for name, is_twice, call, given in cases:
+    given = [leaf(each) for each in given]
+    try:
+        torch.autograd.gradcheck(call, given)
+        if is_twice:
+            torch.autograd.gradgradcheck(call, given)
+    except Exception as failure:
+        wrong.append(f"{name}: {str(failure)[:900]}")
+
+# ---- The others: beside PyTorch's gradients, in float32 and 16 bits
+def own_rms_norm(x, w=None, eps=1e-5):
+    return F.rms_norm(x, (8,), w, eps)
+
+
+def rotated(x, cos, sin):
+    a, b = x[..., :3], x[..., 3:]
+    return torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
+
+
+def own_fused(x, residual, w=None):
+    total = x + residual
+    return own_rms_norm(total, w), total
+
+
+def own_scatter_add(y, src):
+    return y.scatter_add(1, repeated, src)
+
+
+def windowed(x):
+    parts = [x[i, b:b + n] for i, (n, b) in enumerate(zip(*(each.tolist() for each in windows)))]
+    return torch.stack([F.pad(part.topk(min(2, len(part)))[0], (0, 2 - min(2, len(part)))) for part in parts])
+
+
+beside = {
+    "rms_norm": (ops.rms_norm, own_rms_norm, (x, w)),
+    "fused_add_rms_norm": (ops.fused_add_rms_norm, own_fused, (x, normal(3, 8), w)),
+    "its norm": (lambda *given: ops.fused_add_rms_norm(*given)[0], lambda *given: own_fused(*given)[0], (x, normal(3, 8), w)),
+    "its sum": (lambda *given: ops.fused_add_rms_norm(*given)[1], lambda *given: own_fused(*given)[1], (x, normal(3, 8))),
+    "rope": (lambda x: ops.rope(x, cos.to(x.dtype), sin.to(x.dtype)), lambda x: rotated(x, cos.to(x.dtype), sin.to(x.dtype)), (normal(2, 3, 5, 6),)),
+    "topk": (lambda x: ops.topk(x, 3), lambda x: x.topk(3)[0], (x,)),
+    "topk of the smallest": (lambda x: ops.topk(x, 3, False, False)[0].sort()[0], lambda x: x.topk(3, largest=False)[0].sort()[0], (x,)),
+    "topk of windows": (lambda x: ops.topk(x, 2, True, True, *windows, True)[0].clamp(-1e4), windowed, (x,)),
+    "sort": (ops.sort, lambda x: x.sort()[0], (x,)),
+    "scatter_add_": (lambda y, src: changed(ops.scatter_add_, y, 1, repeated, src), own_scatter_add, (x, normal(3, 4))),
+    "mean": (lambda x: ops.reduce(x, "mean", [0]), lambda x: x.mean(0), (x,)),
+    "cumsum": (lambda x: ops.cumsum(x, 1), lambda x: x.cumsum(1), (x,)),
+    "upsample_nearest1d": (lambda x: ops.upsample_nearest1d(x, 9), lambda x: F.interpolate(x, 9), (normal(2, 1, 4),)),
+    "upsample_nearest2d": (lambda x: ops.upsample_nearest2d(x, [9, 6]), lambda x: F.interpolate(x, (9, 6)), (normal(1, 2, 4, 6),)),
+}
+
+
+def gradients(call, given, dys, of=None):
+    results = as_list(call(*given))
+    return torch.autograd.grad(results, of or given, dys[:len(results)])
+
+
+for dtype, bound in ((torch.float32, 1e-5), (torch.bfloat16, 0.06), (torch.float16, 0.008)):
+    for name, (call, own, given) in beside.items():
+        low = [leaf(each.to(dtype)) for each in given]
+        dys = [normal(*y.shape).to(dtype) for y in as_list(call(*low))]
+        right = gradients(own, [leaf(each.double()) for each in low], [dy.double() for dy in dys])
+        for got, expected in zip(gradients(call, low, dys), right):
+            expect_close(f"{name} of {dtype}", got, expected, bound * max(1, expected.abs().max().item()))
+            if got.dtype != dtype:
+                wrong.append(f"{name}: a gradient of {got.dtype}, expected {dtype}")
+
+# ---- PyTorch's own test of registration, torch.compile, torch.func, checkpoints, two uses, and one gradient of several
+for name, (call, own, given) in beside.items():
+    given = [leaf(each.float()) for each in given]
+    dys = [normal(*y.shape).float() for y in as_list(call(*given))]
+    right = gradients(call, given, dys)
+    torch._dynamo.reset()
+    ways = {"compiled": torch.compile(call, backend="aot_eager", fullgraph=True),
+            "compiled for any size": torch.compile(call, backend="aot_eager", fullgraph=True, dynamic=True),
+            "checkpoint": lambda *given: checkpoint(call, *given, use_reentrant=False)}
+    for way, run in ways.items():
+        for got, expected in zip(gradients(run, given, dys), right):
+            expect_close(f"{name}, {way}", got, expected, 1e-5)
+    for got, expected in zip(gradients(lambda *given: tuple(y * 2 + y for y in as_list(call(*given))), given, dys), right):
+        expect_close(f"{name}, used twice", got, 3 * expected, 1e-4)
+    pulled = torch.func.vjp(lambda *given: tuple(as_list(call(*given))), *[each.detach() for each in given])[1](tuple(dys))
+    for got, expected in zip(pulled, right):
+        expect_close(f"{name}, vjp", got, expected, 1e-5)
+    graded = torch.func.grad(lambda first: sum((y * dy).sum() for y, dy in zip(as_list(call(first, *given[1:])), dys)))(given[0].detach())
+    expect_close(f"{name}, func.grad", graded, right[0], 1e-5)
+    for i in range(len(given)):
+        alone = [each if i == j else each.detach() for j, each in enumerate(given)]
+        expect_close(f"{name}, the gradient of argument {i} alone", gradients(call, alone, dys, [alone[i]])[0], right[i], 1e-5)
+
+# ---- What could lose a gradient is right, or raises
+at, single = torch.tensor([0, 2, 2], device=device), torch.float32
+missing, in_place = "has no backward pass for", "modified by an inplace operation"
+
+
+def values(*shape):
+    return leaf(normal(*shape, dtype=single))
+
+
+def kept_by_another(change):
+    y = normal(3, 8, dtype=single)
+    loss = (y * values(3, 8)).sum()
+    change(y, 0, at, normal(3, 8, dtype=single))
+    loss.backward()
+
+
+def loss_after(change_what, op, *given):
+    """Runs the op, then changes a tensor that the backward pass needs."""
+    result = op(*given)
+    change_what.mul_(2)
+    as_list(result)[0].sum().backward()
+
+
+def with_tensor_of_no_grad():
+    with torch.no_grad():
+        part = values(3, 8)[:2]
+    ops.index_add_(part, 0, at[:1], values(1, 8))
+
+
+def of_inference_tensor():
+    with torch.inference_mode():
+        y = torch.zeros(3, 8, device=device)
+    ops.index_add_(y, 0, at, values(3, 8))
+
+
+def captured(source, y=normal(3, 8, dtype=single)):
+    ops.index_add_(y, 0, at, source)
+    return y.sum()
+
+
+def twice(call, *given):
+    return torch.autograd.grad(torch.autograd.grad(call(*given).sum(), given[0], create_graph=True)[0].square().sum(), given[0])
+
+
+def backward_of(call):
+    return lambda: as_list(call())[0].backward()
+
+
+number = at.clone()
+for exception, words, call in (
+        (NotImplementedError, f"softmax {missing} x", backward_of(lambda: ops.softmax(values(3, 8)).sum())),
+        (NotImplementedError, f"rope {missing} cos", backward_of(lambda: ops.rope(values(1, 1, 3, 8), values(3, 4), sin[:3, :1].float().expand(3, 4)).sum())),
+        (NotImplementedError, f"reduce, for max, {missing} x", backward_of(lambda: ops.reduce(values(3, 8), "max"))),
+        (NotImplementedError, f"static_quantize {missing} x", lambda: ops.static_quantize(values(3, 8), normal(1, dtype=single), torch.int8)),
+        (NotImplementedError, f"dynamic_quantize {missing} x", backward_of(lambda: ops.dynamic_quantize(values(3, 8), torch.int8)[1].sum())),
+        (NotImplementedError, f"rms_norm_backward {missing} x", lambda: twice(ops.rms_norm, values(3, 8))),
+        (NotImplementedError, "cumsum has no forward-mode derivative", lambda: torch.func.hessian(lambda x: ops.cumsum(x, 0).square().sum())(x[0])),
+        (NotImplementedError, "cumsum has no forward-mode derivative", lambda: torch.func.jvp(lambda x: ops.cumsum(x, 0), (x,), (x,))),
+        (NotImplementedError, "index_add_ under torch.func: y has no gradient", lambda: torch.func.grad(captured)(normal(3, 8, dtype=single))),
+        (RuntimeError, "scatter_add_", lambda: torch.vmap(torch.func.grad(lambda x: ops.gather(x, 0, at).square().sum()))(x)),
+        (RuntimeError, "index_add_: y is a leaf", lambda: ops.index_add_(values(3, 8), 0, at, normal(3, 8, dtype=single))),
+        (RuntimeError, "index_add_: y is a leaf", lambda: ops.index_add_(values(4, 8)[1:], 0, at, normal(3, 8, dtype=single))),
+        (RuntimeError, "y is a leaf", with_tensor_of_no_grad),
+        (RuntimeError, "is a view and is being modified inplace", lambda: ops.index_add_((values(3, 3) * 1).unbind(0)[0], 0, at, values(3))),
+        (RuntimeError, "Inplace update to inference tensor", of_inference_tensor),
+        (RuntimeError, in_place, lambda: kept_by_another(ops.index_add_)),
+        (RuntimeError, in_place, lambda: kept_by_another(hipops.index_add_)),
+        (RuntimeError, in_place, lambda: loss_after(number, ops.index_select, values(3, 8), 0, number)),
+        (RuntimeError, in_place, lambda: loss_after(y := values(3, 8) * 1, ops.rms_norm, y)),
+        (RuntimeError, in_place, lambda: loss_after((y := ops.fused_add_rms_norm(values(3, 8), values(3, 8)))[1], lambda: y[0])),
+        (RuntimeError, "second time", lambda: [y := ops.gather(values(3), 0, at).sum(), y.backward(), y.backward()]),
+        (RuntimeError, "complex64, expected one of", lambda: ops.cumsum(values(3, 8).to(torch.complex64), 1)),
+        (ValueError, "cumsum: x requires a gradient, which only torch.ops.hipops", lambda: hipops.cumsum(values(3, 8), 1)),
+        (ValueError, "cumsum: y requires a gradient", lambda: hipops.cumsum(normal(3, 8, dtype=single), 1, out=values(3, 8))),
+        (Exception, f"softmax {missing} x", lambda: torch.compile(ops.softmax, backend="aot_eager")(values(3, 8)))):
+    expect(exception, words, call)
+untouched = values(3, 8)
+before = untouched.detach().clone()
+expect(RuntimeError, "leaf", lambda: ops.index_add_(untouched, 0, at, before))
+expect_close("the leaf after the refusal", untouched.detach(), before, 0)
+if any(y.requires_grad for y in (ops.topk(values(3, 8), 2)[1], ops.sort(values(3, 8))[1], ops.reduce(values(3, 8), "argmax"))):
+    wrong.append("an index requires a gradient")
+
+whole, part = values(3, 8), values(1, 8)  # a view of y changes; a view that was made before sees it
+y = whole * 1
+seen = y.view(24)
+ops.index_add_(y[:2], 0, at[:1], part)
+seen.square().sum().backward()
+expect_close("the gradient of y by its view", whole.grad, 2 * y.detach(), 1e-5)
+expect_close("the gradient of the source by y's view", part.grad, 2 * y.detach()[:1], 1e-5)
+for is_graph_input in (True, False):  # torch.compile: y is an input of the graph, or made in it
+    def adds(y, source):
+        y = y if is_graph_input else y * 1
+        ops.index_add_(y, 0, at, source)
+        return y.square()
+    torch._dynamo.reset()
+    y, source = values(3, 8) * 1, values(3, 8)
+    start, result = y.detach().clone(), torch.compile(adds, backend="aot_eager", fullgraph=True)(y, source)
+    (y.square() if is_graph_input else result).sum().backward()
+    expect_close("the gradient of a compiled index_add_", source.grad, 2 * start.index_add(0, at, source.detach())[at], 1e-5)
+for call in (lambda x: ops.gather(x, 0, at), lambda x: changed(ops.scatter_add_, x, 0, at, x), lambda x: ops.sort(x)[0], lambda x: ops.cumsum(x, 0)):
+    def inner(x, call=call):
+        return torch.func.grad(lambda x: call(x).pow(3).sum())(x).square().sum()
+    given = values(3)
+    once = torch.autograd.grad(call(given).pow(3).sum(), given, create_graph=True)[0]
+    expect_close("func.grad of func.grad", torch.func.grad(inner)(given.detach()), torch.autograd.grad(once.square().sum(), given)[0], 1e-3)
+mapped = values(2, 3)
+torch.vmap(lambda x: ops.cumsum(x, 0))(mapped).square().sum().backward()
+expect_close("vmap inside of autograd", mapped.grad, torch.autograd.grad(mapped.cumsum(1).square().sum(), mapped)[0], 1e-5)
+expect_close("jacrev", torch.func.jacrev(lambda x: ops.cumsum(x, 0))(normal(3, dtype=single)), torch.ones(3, 3, device=device).tril(), 0)
+given, matrix, weight = values(3, 8), values(8, 8), values(8)
+with torch.autocast(device, torch.bfloat16):
+    y = ops.rms_norm(given @ matrix, weight)
+y.float().square().sum().backward()
+if (y.dtype, given.grad.dtype, weight.grad.dtype) != (torch.bfloat16, single, single):
+    wrong.append(f"autocast: {y.dtype}, gradients {given.grad.dtype} and {weight.grad.dtype}")
+rows, dy = values(9, 8), normal(1, 8, dtype=single).expand(9, 8)  # strides of 0
+invariant = torch.autograd.grad(ops.rms_norm(rows, weight, 1e-5, False, False, True), rows, dy)[0]
+alone = torch.autograd.grad(ops.rms_norm(row := leaf(rows[4:5]), weight, 1e-5, False, False, True), row, dy[:1])[0]
+expect_close("the gradient of a row alone, batch_invariant", alone, invariant[4:5], 0)
+print(f"PyTorch {torch.__version__} on {device}")
+print("\n".join(wrong) or "passed")
+sys.exit(1 if wrong else 0)
