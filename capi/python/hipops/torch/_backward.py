@@ -1,6 +1,6 @@
 """The backward passes of torch.ops.hipops.
 
-BACKWARD has an entry for each op with a backward pass. It consists of ops, so that it can have a backward pass too.
+BACKWARD has an entry for each op with a backward pass, which consists of ops and has a backward pass too.
 """
 
 from __future__ import annotations
@@ -33,6 +33,22 @@ class Backward(NamedTuple):
 
 def _of_norm(a: Any, dy: torch.Tensor, x: torch.Tensor) -> Any:
     return ops.rms_norm_backward(dy, x, a.weight, None, a.eps, a.weight_plus_one, a.round_before_weight, a.batch_invariant, "weight" in a.needed)
+
+
+def _of_norm_backward(a: Any, ddx: Any, ddw: Any) -> Any:
+    weights = () if a.weight is None else (a.weight,)
+
+    def gradients(dy: torch.Tensor, x: torch.Tensor, *weights: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        dtype = torch.promote_types(x.dtype, torch.float32)
+        rstd = (x.to(dtype).square().mean(-1, keepdim=True) + a.eps).rsqrt()
+        normed, scaled = x * rstd, dy.to(dtype)
+        of_weights = [(scaled * normed).sum_to_size(w.shape).to(w.dtype) for w in weights]
+        for w in weights:
+            scaled = scaled * (w + a.weight_plus_one)
+        return ((scaled - normed * (scaled * normed).mean(-1, keepdim=True)) * rstd).to(x.dtype), *of_weights
+
+    made, pull = torch.func.vjp(gradients, a.dy, a.x, *weights)
+    return *pull(tuple(torch.zeros_like(y) if d is None else d for y, d in zip(made, (ddx, ddw)))), None
 
 
 def _of_sum_and_norm(a: Any, dy: Any, dh: Any) -> Any:
@@ -92,6 +108,7 @@ def _of_upsampled(a: Any, dy: torch.Tensor, *scales: float | None) -> Any:
 BACKWARD = {
     "rms_norm": Backward("x weight", "x weight", lambda a, dy: _of_norm(a, dy, a.x)),
     "fused_add_rms_norm": Backward("x residual weight", "weight residual_out", _of_sum_and_norm),
+    "rms_norm_backward": Backward("dy x weight", "dy x weight", _of_norm_backward),
     "rope": _of_rope("rope"),
     "rope_i": _of_rope("rope_i"),
     "rope_thd": _of_rope("rope_thd"),
