@@ -66,6 +66,9 @@ hipops_status check(const Call& c) {
   if (element_count(*c.x.tensor) > INT32_MAX)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: x has %" PRId64 " elements, expected at most 2147483647", kName,
                 c.total());
+  if (c.most_places() > INT32_MAX)
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: block_size is %" PRId64 ", expected total + min(total, experts) * (block_size - 1) of at "
+                "most 2147483647, total being %" PRId64 " and experts %" PRId64, kName, c.block_size, c.total(), c.experts);
   if (hipops_status status = check_least(c.sorted_ids, c.most_places())) return status;
   const int64_t most_blocks = (c.most_places() + c.block_size - 1) / c.block_size;
   if (hipops_status status = check_least(c.expert_ids, most_blocks)) return status;

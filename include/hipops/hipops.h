@@ -35,7 +35,7 @@
  *     the call do not matter. Calls that may run at the same time must not use the same workspace. Calls that two
  *     threads make at the same time must not either, even on one stream: a call may be several launches, and launches
  *     of the other call may come between them.
- *   - Tensors without elements are valid: the call succeeds and does nothing.
+ *   - Tensors without elements are valid: the call checks its arguments, succeeds and does nothing.
  *   - Every function may be called from any thread. None throws.
  *   - The library does nothing when it is loaded. It stays loaded after dlclose, because GPU runtimes read from it. A
  *     constructor of a library that is being loaded must not call it, because the first calls load other libraries.
@@ -264,7 +264,7 @@ HIPOPS_API hipops_status hipops_rms_norm_backward(const hipops_tensor* dx, const
                                                   uint32_t flags, void* workspace, int64_t workspace_bytes, void* stream);
 
 /* Sets *bytes to the most bytes of workspace that hipops_rms_norm_backward needs for these tensors, at any address: 0 if dw
- * is NULL. Makes the same checks, but does not read the tensors' data. */
+ * is NULL. Makes the same checks, except the checks of addresses. */
 HIPOPS_API hipops_status hipops_rms_norm_backward_workspace_bytes(const hipops_tensor* dx, const hipops_tensor* dw,
                                                                   const hipops_tensor* dy, const hipops_tensor* x,
                                                                   const hipops_tensor* weight, const hipops_tensor* rstd,
@@ -337,7 +337,7 @@ HIPOPS_API hipops_status hipops_reduce(const hipops_tensor* y, const hipops_tens
                                        void* stream);
 
 /* Sets *bytes to the most bytes of workspace that hipops_reduce needs for these tensors, at any address. Makes the same
- * checks, but does not read the tensors' data. */
+ * checks, except the checks of addresses. */
 HIPOPS_API hipops_status hipops_reduce_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
                                                        hipops_reduction reduction, uint32_t dims, uint32_t flags,
                                                        int64_t* bytes);
@@ -459,7 +459,7 @@ HIPOPS_API hipops_status hipops_index_add(const hipops_tensor* y, const hipops_t
                                           hipops_index_report* report, void* stream);
 
 /* Sets *bytes to the most bytes of workspace that the op needs for these tensors. A call may use less, or none. Makes the
- * same checks as the op, but does not read the tensors' data. */
+ * same checks as the op, except the checks of addresses. */
 HIPOPS_API hipops_status hipops_scatter_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
                                                         const hipops_tensor* index, int32_t dim, uint32_t flags,
                                                         int64_t* bytes);
@@ -589,7 +589,7 @@ HIPOPS_API hipops_status hipops_dynamic_quantize(const hipops_tensor* q, const h
                                                  void* workspace, int64_t workspace_bytes, void* stream);
 
 /* Sets *bytes to the most bytes of workspace that hipops_dynamic_quantize needs for these tensors, at any address. Makes the
- * same checks, but does not read the tensors' data. */
+ * same checks, except the checks of addresses. */
 HIPOPS_API hipops_status hipops_dynamic_quantize_workspace_bytes(const hipops_tensor* q, const hipops_tensor* scale,
                                                                  const hipops_tensor* x, const hipops_tensor* scale_ub,
                                                                  int64_t group, uint32_t flags, int64_t* bytes);
@@ -625,7 +625,7 @@ HIPOPS_API hipops_status hipops_topk(const hipops_tensor* values, const hipops_t
                                      uint32_t flags, void* workspace, int64_t workspace_bytes, void* stream);
 
 /* Sets *bytes to the most bytes of workspace that hipops_topk needs for these tensors, at any address. Makes the same checks,
- * but does not read the tensors' data. */
+ * except the checks of addresses. */
 HIPOPS_API hipops_status hipops_topk_workspace_bytes(const hipops_tensor* values, const hipops_tensor* indices,
                                                      const hipops_tensor* x, const hipops_tensor* lengths,
                                                      const hipops_tensor* row_begin, int64_t k, uint32_t flags,
@@ -639,7 +639,7 @@ HIPOPS_API hipops_status hipops_topk_workspace_bytes(const hipops_tensor* values
  * f32, f16 and bf16 are summed in f32, f64 in f64, and each result is rounded once. Integers wrap. A line is all of `dim`
  * at one place of the other dimensions. The order of its sums follows from the line's length, from strides, and from
  * alignment to 16 bytes. So the results have the same bits on every run, for any number of other lines, and with or
- * without a workspace.
+ * without a workspace, except the payload of a NaN.
  * - Contiguous lines: elements of 16 bytes are added one after another, then the sums of 32 lanes as a tree, then the
  *   sums of up to eight such trees. Other lines: eight elements are added one after another.
  * - Further sums have twice the digits. A line is divided into chunks, from its length alone. The results of a chunk are
@@ -713,7 +713,7 @@ HIPOPS_API hipops_status hipops_sort_workspace_bytes(const hipops_tensor* values
  *
  * `flags` is 0 or any combination of HIPOPS_SIGMOID, HIPOPS_RENORMALIZE and HIPOPS_BATCH_INVARIANT, which has no effect here:
  * a token has the same bits on every run, and next to any other tokens. Weights are within 8 ULP of exact weights, unless
- * HIPOPS_RENORMALIZE divides sigmoids below 2^-126, which have fewer digits. */
+ * HIPOPS_RENORMALIZE divides sigmoids below 2^-126, or `scale` multiplies scores below 2^-126: these have fewer digits. */
 HIPOPS_API hipops_status hipops_topk_softmax(const hipops_tensor* weights, const hipops_tensor* ids,
                                              const hipops_tensor* token_expert, const hipops_tensor* x,
                                              const hipops_tensor* bias, int64_t k, int64_t groups, int64_t topk_groups,
@@ -721,8 +721,8 @@ HIPOPS_API hipops_status hipops_topk_softmax(const hipops_tensor* weights, const
 
 /* Orders the ids of a routing by expert, and pads each expert to blocks: vLLM's moe_align_block_size, where
  * ignore_invalid_experts is true. x: ids of experts, [tokens, k], i32, u32 or i64. x[t, j] has position t * k + j, and
- * total = tokens * k is up to 2^31 - 1. experts: 1 to 1024. block_size: 1 to 65536. All other tensors are i32 vectors of any
- * stride.
+ * total = tokens * k. experts: 1 to 1024. block_size: 1 to 65536. sorted_ids has up to 2^31 - 1 elements, so total +
+ * min(total, experts) * (block_size - 1) may not be more. All other tensors are i32 vectors of any stride.
  *
  * expert_map: [experts], or NULL. The number of an expert on this device, or a negative number if it is elsewhere. Ids that are
  * out of range, or of experts elsewhere, are left out.

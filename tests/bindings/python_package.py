@@ -274,6 +274,13 @@ expect(ValueError, ["rule is 'linear', expected pytorch, candle or exact"], lamb
 expect(ValueError, ["reduction is 'median', expected one of: sum, mean, max, min"], lambda: hipops.reduce(x, "median"))
 expect(ValueError, ["reduce: dim is 2, expected -2 to 1"], lambda: hipops.reduce(x, "sum", (0, 2)))
 expect(hipops.Error, ["topk: k is 81, expected at most 80 (x.shape[1])"], lambda: hipops.topk(x, 81))
+expect(hipops.Error, ["topk: k is 4611686018427387904, expected 1 to 65536"], lambda: hipops.topk(x, 1 << 62))
+expect(hipops.Error, ["topk_softmax: k is 1099511627776, expected"], lambda: hipops.topk_softmax(x, 1 << 40))
+expect(hipops.Error, ["moe_align_block_size: block_size is 1099511627776, expected 1 to 65536"],
+       lambda: hipops.moe_align_block_size(np.zeros((3, 2), np.int32), 8, 1 << 40))
+expect(ValueError, ["sort: out is given, and values is False"], lambda: hipops.sort(x, values=False, out=x.copy()))
+expect(ValueError, ["reduce: dim is 1, expected -1 to 0"], lambda: hipops.reduce(np.array(3, np.float32), "sum", 1))
+expect(TypeError, ["cumsum: dim is 0.5"], lambda: hipops.cumsum(x, 0.5))
 expect(ValueError, ["dim is 4294967296"], lambda: hipops.gather(x, 1 << 32, pick))
 expect(TypeError, ["gather: dim is 0.5, expected an integer"], lambda: hipops.gather(x, 0.5, pick))
 expect(TypeError, ["rms_norm: eps is '1e-5', expected a number"], lambda: hipops.rms_norm(x, eps="1e-5"))

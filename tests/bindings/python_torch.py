@@ -515,6 +515,14 @@ with torch._dynamo.config.patch(capture_scalar_outputs=True, capture_dynamic_out
         wrong.append(f"of unknown sizes, compiled: {made(compiled(*arguments))}, expected {made(of_unknown_sizes(*arguments))}")
 expect(Exception, ["softmax has no backward pass"], lambda: torch.compile(ops.softmax, backend=backend)(x.clone().requires_grad_()))
 
+# ---- A call counts one change of its output, a refused call none
+memory = torch.zeros(16, device=device)
+changed, overlapping, places = memory[:12].view(3, 4), memory[4:].view(3, 4), torch.arange(3, device=device)
+expect(hipops.Error, ["index_add: y overlaps source"], lambda: hipops.index_add_(changed, 0, places, overlapping))
+hipops.index_add_(changed, 0, places, normal(3, 4))
+if changed._version != 1:
+    wrong.append(f"a refused call and a call counted {changed._version} changes, expected 1")
+
 # ---- The page
 names = {}
 for example in re.findall(r"```python\n(.*?)```", pathlib.Path(sys.argv[1]).read_text(), re.S):

@@ -29,6 +29,10 @@ TEST_CASE("moe_align_block_size refuses other shapes, dtypes and numbers", "[moe
     invalid("x.rank is 1, expected 2", [](OpCall& c) { c["x"].rank = 1; });
     invalid("sorted_ids.rank is 2, expected 1", [](OpCall& c) { c.set_shape("sorted_ids", {1, 32}); });
     invalid("x has 2147483648 elements, expected at most 2147483647", [](OpCall& c) { c.set_shape("x", {int64_t{1} << 28, 8}); });
+    invalid("block_size is 65536, expected total + min(total, experts) * (block_size - 1) of at most 2147483647, total being 2147483647 "
+            "and experts 1", [](OpCall& c) {
+              c.set_shape("x", {INT32_MAX, 1}), c.params["experts"] = 1, c.params["block_size"] = 65536;
+            });
     invalid("sorted_ids.shape[0] is 2147483648, expected at most 2147483647", [](OpCall& c) { c.set_shape("sorted_ids", {int64_t{1} << 31}); });
     for (const char* name : {"sorted_ids", "expert_ids", "count", "expert_map"})
       refuses(HIPOPS_UNSUPPORTED_DTYPE, std::string(name) + ".dtype is u32, expected i32", [=](OpCall& c) { c[name].dtype = HIPOPS_U32; });

@@ -31,6 +31,9 @@ TEST_CASE("sort refuses other shapes, dtypes and flags", "[sort]") {
       c["indices"].dtype = index;
     };
     invalid("x.shape[1] is 4294967296, expected up to 4294967295", [=](OpCall& c) { make_long(c, int64_t{1} << 32, HIPOPS_I64); });
+    invalid("x has 288230376151711744 elements, expected up to 2^57", [](OpCall& c) {
+      for (const char* name : {"x", "values", "indices"}) c.set_shape(name, {int64_t{1} << 31, int64_t{1} << 27});
+    });
     refuses(HIPOPS_UNSUPPORTED_DTYPE, "indices.dtype is i32, expected i64 or u32 for numbers up to 2147483648",
             [=](OpCall& c) { make_long(c, (int64_t{1} << 31) + 1, HIPOPS_I32); });
     refuses(HIPOPS_UNSUPPORTED_DTYPE, "x.dtype is i16, expected f32, f16, bf16, f64, u8, i32, u32 or i64", [](OpCall&) {}, HIPOPS_I16);

@@ -197,7 +197,7 @@ def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
         elif kind is TensorPointer or name == "bytes":
             values.append(arguments[name])
         else:
-            values.append(_number(op, name, kind, arguments[name]))
+            values.append(_number(op.replace("_workspace_bytes", ""), name, kind, arguments[name]))
     own = address or _streams.LEGACY
     others = {v.stream: name for name, v in views.items() if v.stream and v.stream != own and "stream" in names}
     with _arrays.on_device(like, next(iter(views.values())).device) or contextlib.nullcontext():
@@ -209,7 +209,7 @@ def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
         for other, name in others.items():
             _streams.order(f"{op}: {NAMES.get((op, name), name)}'s", first=own, then=other)
     for name in views:
-        if _is_output(op, name):
+        if _is_output(op, name) and not op.endswith("_workspace_bytes"):
             _arrays.written(arguments[name])
         if stream is not None and (_is_output(op, name) or name in MEMORY):
             _arrays.used_on(arguments[name], address)
@@ -372,8 +372,8 @@ def _dims(op: str, dim: Any, rank: int) -> int:
         return (1 << rank) - 1
     dims = [int(_number(op, "dim", ctypes.c_int64, d).value) for d in (dim if isinstance(dim, (list, tuple)) else (dim,))]
     for d in dims:
-        if not -rank <= d < max(rank, 1):
-            raise ValueError(f"{op}: dim is {d}, expected {-rank} to {rank - 1} (x has {rank} dimensions)")
+        if not -max(rank, 1) <= d < max(rank, 1):
+            raise ValueError(f"{op}: dim is {d}, expected {-max(rank, 1)} to {max(rank, 1) - 1} (x has {rank} dimensions)")
     return sum({1 << d % rank for d in dims}) if rank else 0
 
 
@@ -588,7 +588,8 @@ def topk(x: Any, k: int, largest: bool = True, sorted: bool = True, lengths: Any
     `sorted`. A row's elements are the `lengths` columns from row_begin on; window_indices count from there. Missing elements are
     -inf (inf for the least) and -1. `indices` is memory for the columns, of int64, int32 or uint32. batch_invariant has no effect."""
     of_k = int(_number("topk", "k", ctypes.c_int64, k).value)
-    shape = (*_shape("topk", "x", x)[:-1], max(of_k, 0))
+    shape = list(_shape("topk", "x", x))
+    shape[-1:] = [min([max(of_k, 0), *shape[-1:]])]  # the library refuses any other k
     values = _result("topk", out, x, shape)
     indices = _result("topk", indices, x, shape, "int64")
     flags = _flags("topk", sorted=sorted, window_indices=window_indices, batch_invariant=batch_invariant)
@@ -610,6 +611,8 @@ def sort(x: Any, descending: bool = False, values: bool = True, *, out: Any = No
     """Each row in order, and its columns as int64. The sort is stable, and a NaN is greater than all numbers. `indices` is memory
     for the columns, of int64, int32 or uint32. If values is False, the first result is None: an argsort."""
     made = _result("sort", out, x) if _flag("sort", "values", values, 1) else None
+    if made is None and out is not None:
+        raise ValueError("sort: out is given, and values is False, expected one of them")
     indices = _result("sort", indices, x, _shape("sort", "x", x), "int64")
     flags = _flags("sort", descending=descending)
     _with_workspace("sort", x, workspace, stream, values=made, indices=indices, x=x, flags=flags)
@@ -624,7 +627,8 @@ def topk_softmax(x: Any, k: int, renormalize: bool = True, sigmoid: bool = False
     groups. `ids` is memory of int32 (the default), uint32 or int64, and `token_expert` for i * tokens + t. batch_invariant has no
     effect."""
     of_k = int(_number("topk_softmax", "k", ctypes.c_int64, k).value)
-    shape = (*_shape("topk_softmax", "x", x)[:-1], max(of_k, 0))
+    shape = list(_shape("topk_softmax", "x", x))
+    shape[-1:] = [min([max(of_k, 0), *shape[-1:]])]  # the library refuses any other k
     weights, ids = _result("topk_softmax", out, x, shape, "float32"), _result("topk_softmax", ids, x, shape, "int32")
     flags = _flags("topk_softmax", sigmoid=sigmoid, renormalize=renormalize, batch_invariant=batch_invariant)
     _call("topk_softmax", x, stream, weights=weights, ids=ids, token_expert=token_expert, x=x, bias=bias, k=of_k, groups=groups,
@@ -640,7 +644,7 @@ def moe_align_block_size(x: Any, experts: int, block_size: int, expert_map: Any 
     op = "moe_align_block_size"
     of_experts, size = (int(_number(op, name, ctypes.c_int64, value).value) for name, value in (("experts", experts), ("block_size", block_size)))
     total = math.prod(_shape(op, "x", x))
-    places = max(total + min(total, max(of_experts, 0)) * (size - 1), 0)
+    places = total + min(total, max(of_experts, 0), 1024) * min(max(size - 1, 0), 65535)  # the library refuses other numbers
     sorted_ids = _result(op, out, x, (places,), "int32")
     expert_ids = _result(op, expert_ids, x, (-(-places // max(size, 1)),), "int32")
     count = _result(op, count, x, (1,), "int32")
