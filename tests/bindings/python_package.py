@@ -278,7 +278,6 @@ expect(hipops.Error, ["topk: k is 4611686018427387904, expected 1 to 65536"], la
 expect(hipops.Error, ["topk_softmax: k is 1099511627776, expected"], lambda: hipops.topk_softmax(x, 1 << 40))
 expect(hipops.Error, ["moe_align_block_size: block_size is 1099511627776, expected 1 to 65536"],
        lambda: hipops.moe_align_block_size(np.zeros((3, 2), np.int32), 8, 1 << 40))
-expect(ValueError, ["sort: out is given, and values is False"], lambda: hipops.sort(x, values=False, out=x.copy()))
 expect(ValueError, ["reduce: dim is 1, expected -1 to 0"], lambda: hipops.reduce(np.array(3, np.float32), "sum", 1))
 expect(TypeError, ["cumsum: dim is 0.5"], lambda: hipops.cumsum(x, 0.5))
 expect(ValueError, ["dim is 4294967296"], lambda: hipops.gather(x, 1 << 32, pick))

@@ -609,10 +609,9 @@ def cumsum(x: Any, dim: int, *, out: Any = None, workspace: Any = None, stream: 
 def sort(x: Any, descending: bool = False, values: bool = True, *, out: Any = None, indices: Any = None, workspace: Any = None,
          stream: Any = None) -> tuple[Any, Any]:
     """Each row in order, and its columns as int64. The sort is stable, and a NaN is greater than all numbers. `indices` is memory
-    for the columns, of int64, int32 or uint32. If values is False, the first result is None: an argsort."""
+    for the columns, of int64, int32 or uint32. If values is False, the first result is None, and `out` stays as it is: an
+    argsort."""
     made = _result("sort", out, x) if _flag("sort", "values", values, 1) else None
-    if made is None and out is not None:
-        raise ValueError("sort: out is given, and values is False, expected one of them")
     indices = _result("sort", indices, x, _shape("sort", "x", x), "int64")
     flags = _flags("sort", descending=descending)
     _with_workspace("sort", x, workspace, stream, values=made, indices=indices, x=x, flags=flags)
