@@ -6,12 +6,12 @@
 namespace hipops::parity {
 namespace {
 
-// Of the gradient, from dy, y, and the sum over the row.
+// The gradient, from dy, y, and the sum over the row.
 using Formula = Real (*)(Real dy, Real y, Real sum);
 Real of_softmax(Real dy, Real y, Real sum) { return y * (dy - sum); }
 Real of_log_softmax(Real dy, Real y, Real sum) { return dy - std::exp(y) * sum; }
 
-// A term of the sum is dy * y, or dy. The scale of an element is that of the terms that may cancel.
+// A term of the sum is dy * y, or dy. An element's scale is the magnitude of the terms that may cancel.
 template <Formula formula, bool sums_products>
 void reference(Case* test) {
   const Operand dy = input_of(*test, "dy"), y = input_of(*test, "y");

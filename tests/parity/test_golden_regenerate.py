@@ -411,7 +411,7 @@ def test_regenerated_cases_match():
             cases = list(op.TOPICS[topic]())
             assert [case.name for case in cases] == list(committed), f"{name}/{topic}: other cases, or in another order"
             for turn, case in enumerate(cases):
-                if math.prod(case.inputs["x"].shape) > 10000 and turn % 8:
+                if math.prod(case.inputs.get("x", case.inputs.get("y")).shape) > 10000 and turn % 8:
                     continue
                 made = json.loads(json.dumps(generate.build_case(op, case, committed[case.name]["torch_ulps"], None)))
                 found = generate.difference_of_cases(committed[case.name], made, document["reference"]["precision"])

@@ -1,4 +1,5 @@
-"""The gradient of softmax: dx = y * (dy - sum(dy * y)) * scale, over the last dimension. And what log_softmax_backward shares."""
+"""The gradient of softmax: dx = y * (dy - sum(dy * y)) * scale, over the last dimension; and the cases of both
+ops."""
 
 import math
 
