@@ -32,6 +32,7 @@ struct RmsNormBackward : RowOp {
     C products, squares;
     friend HIPOPS_METHOD Part operator+(const Part& a, const Part& b) { return {a.products + b.products, a.squares + b.squares}; }
   };
+  using Largest = Part;
   struct Row {
     C rstd, factor;  // factor: the mean of the products, times rstd^2
   };

@@ -404,9 +404,9 @@ TEST_CASE("row ops refuse shapes, dtypes, eps and flags that are not theirs", "[
 
 TEST_CASE("rope refuses shapes and dtypes that are not its own", "[refusals]") { check_calls(check_ropes); }
 
-TEST_CASE("rms_norm_backward refuses tensors of other shapes, and dw without a weight or workspace", "[refusals]") {
+TEST_CASE("backward passes of norms refuse tensors of other shapes, and dw without a weight or workspace", "[refusals]") {
   check_calls([] {
-    const Ops op = {"rms_norm_backward"};
+    const Ops op = {"rms_norm_backward", "layer_norm_backward"}, of_layer = {"layer_norm_backward"};
     invalid(op, "x.rank is 0, expected 1 to 8", [](OpCall& c) { c["x"].rank = c["dx"].rank = c["dy"].rank = 0; });
     for (const char* like : {"dx", "dy"}) {
       const std::string name = like;
@@ -414,15 +414,17 @@ TEST_CASE("rms_norm_backward refuses tensors of other shapes, and dw without a w
       invalid(op, name + ".shape[1] is 7, expected 8 (x.shape[1])", [&](OpCall& c) { set_size(c[name], 1, 7); });
       wrong_dtype(op, name + ".dtype is f16, expected f32 (x.dtype)", [&](OpCall& c) { c[name].dtype = HIPOPS_F16; });
     }
-    for (const char* column : {"weight", "dw"}) {
+    for (const char* column : {"weight", "dw", "db"}) {
       const std::string name = column;
-      invalid(op, name + ".rank is 2, expected 1", [&](OpCall& c) { c[name].rank = 2, c[name].shape[1] = c[name].stride[1] = 1; });
-      invalid(op, name + ".shape[0] is 9, expected 8 (x.shape[1])", [&](OpCall& c) { set_size(c[name], 0, 9); });
-      wrong_dtype(op, name + ".dtype is f16, expected f32 (x.dtype)", [&](OpCall& c) { c[name].dtype = HIPOPS_F16; });
+      const Ops& some = name == "db" ? of_layer : op;
+      invalid(some, name + ".rank is 2, expected 1", [&](OpCall& c) { c[name].rank = 2, c[name].shape[1] = c[name].stride[1] = 1; });
+      invalid(some, name + ".shape[0] is 9, expected 8 (x.shape[1])", [&](OpCall& c) { set_size(c[name], 0, 9); });
+      wrong_dtype(some, name + ".dtype is f16, expected f32 (x.dtype)", [&](OpCall& c) { c[name].dtype = HIPOPS_F16; });
     }
-    wrong_dtype(
-        op, "dw.dtype is f32, expected bf16 (weight.dtype)",
-        [](OpCall& c) { c["dw"] = view_of(1 << 20, HIPOPS_F32, {8}); }, HIPOPS_BF16);
+    for (const auto& [ops, sum] : {std::pair{op, "dw"}, {of_layer, "db"}})
+      wrong_dtype(
+          ops, std::string(sum) + ".dtype is f32, expected bf16 (weight.dtype)",
+          [name = sum](OpCall& c) { c[name] = view_of(1 << 20, HIPOPS_F32, {8}); }, HIPOPS_BF16);
     invalid(op, "dw is a tensor, expected NULL (weight is NULL)", [](OpCall& c) { c.leave_out("weight"); });
     invalid(op, "rstd.shape[0] is 3, expected 4 (x.shape[0])", [](OpCall& c) { set_size(c["rstd"], 0, 3); });
     invalid(op, "rstd.shape[1] is 2, expected 1, or one dimension less",
@@ -430,22 +432,31 @@ TEST_CASE("rms_norm_backward refuses tensors of other shapes, and dw without a w
     wrong_dtype(
         op, "rstd.dtype is f32, expected f64 (x.dtype is f64)", [](OpCall& c) { c["rstd"].dtype = HIPOPS_F32; }, HIPOPS_F64);
     invalid_memory(op, "dw overlaps dx, expected separate memory", [](OpCall& c) { c["dw"].data = c["dx"].data; });
+    invalid_memory(of_layer, "db overlaps dw, expected separate memory", [](OpCall& c) { c["db"].data = c["dw"].data; });
+    invalid(of_layer, "mean.shape[0] is 3, expected 4 (x.shape[0])", [](OpCall& c) { set_size(c["mean"], 0, 3); });
     invalid_memory(op, "eps is -1, expected a finite number of 0 or more", [](OpCall& c) { c.params["eps"] = -1; });
-    invalid_memory(op, "flags is 0x2, expected 0 or some of HIPOPS_WEIGHT_PLUS_ONE (0x4), HIPOPS_ROUND_BEFORE_WEIGHT (0x8) and "
+    const Ops of_rms = {"rms_norm_backward"};
+    invalid_memory(of_rms, "flags is 0x2, expected 0 or some of HIPOPS_WEIGHT_PLUS_ONE (0x4), HIPOPS_ROUND_BEFORE_WEIGHT (0x8) and "
                    "HIPOPS_BATCH_INVARIANT (0x10)",
                    [](OpCall& c) { c.params["flags"] = HIPOPS_ROUND_SUM; });
-    invalid_memory(op, "workspace is NULL, expected 64 bytes for dw (hipops_rms_norm_backward_workspace_bytes)", kAsIs);
-    OpCall call("rms_norm_backward");
-    int64_t bytes = -1;
-    EXPECT_EQUAL(call.ask_workspace(&bytes), HIPOPS_SUCCESS);
-    EXPECT_EQUAL(bytes, 64);
-    call.leave_out("dw");
-    EXPECT_EQUAL(call.ask_workspace(&bytes), HIPOPS_SUCCESS);
-    EXPECT_EQUAL(bytes, 0);
-    for (const Sizes& shape : {Sizes{0, 8}, {3, 0, 8}}) {
-      for (const char* tensor : {"dx", "dy", "x"}) call.set_shape(tensor, shape);
-      call.leave_out("rstd");
-      call.succeeds();
+    invalid_memory(of_layer, "flags is 0x4, expected 0 or some of HIPOPS_BATCH_INVARIANT (0x10)",
+                   [](OpCall& c) { c.params["flags"] = HIPOPS_WEIGHT_PLUS_ONE; });
+    invalid_memory(of_rms, "workspace is NULL, expected 64 bytes for dw (hipops_rms_norm_backward_workspace_bytes)", kAsIs);
+    invalid_memory(of_layer, "workspace is NULL, expected 128 bytes for db (hipops_layer_norm_backward_workspace_bytes)",
+                   [](OpCall& c) { c.leave_out("dw"); });
+    for (const auto& [name, needed] : {std::pair{"rms_norm_backward", 64}, {"layer_norm_backward", 128}}) {
+      OpCall call(name);
+      int64_t bytes = -1;
+      EXPECT_EQUAL(call.ask_workspace(&bytes), HIPOPS_SUCCESS);
+      EXPECT_EQUAL(bytes, needed);
+      for (const char* sum : {"dw", "db"}) call.leave_out(sum);
+      EXPECT_EQUAL(call.ask_workspace(&bytes), HIPOPS_SUCCESS);
+      EXPECT_EQUAL(bytes, 0);
+      for (const Sizes& shape : {Sizes{0, 8}, {3, 0, 8}}) {
+        for (const char* tensor : {"dx", "dy", "x"}) call.set_shape(tensor, shape);
+        for (const char* scalar : {"mean", "rstd"}) call.leave_out(scalar);
+        call.succeeds();
+      }
     }
   });
 }
@@ -497,7 +508,7 @@ TEST_CASE("a call that succeeds leaves the last failure as it was", "[refusals]"
     for (const parity::OpEntry& op : parity::all_ops())
       if (std::string(op.name) != "copy2d" && parity::is_built(op)) {
         OpCall call(op.name);
-        if (call.has("dw")) call.leave_out("dw");  // which needs a workspace
+        for (const char* sum : {"dw", "db"}) call.leave_out(sum);  // which needs a workspace
         call.succeeds();
       }
   });

@@ -1,9 +1,13 @@
 #include "rows/column_sums.h"
 
 #include <algorithm>
+#include <cinttypes>
 
+#include "index/indices.h"
 #include "policy/limits.h"
+#include "rows/checks.h"
 #include "tensor/divisor.h"
+#include "tensor/error.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
 
@@ -38,6 +42,8 @@ RowChunks divide_rows(const RowKernels& kernels, const RowProblem& p) {
   return chunks;
 }
 
+namespace {
+
 int64_t column_sums_bytes(const RowKernels& kernels, hipops_dtype dtype, int64_t rows, int64_t cols) {
   int64_t most = 0;
   for (const RowLayout layout : {RowLayout::aligned, RowLayout::strided}) {
@@ -48,17 +54,81 @@ int64_t column_sums_bytes(const RowKernels& kernels, hipops_dtype dtype, int64_t
   return most * divided_up(cols, unit) * unit * bytes;
 }
 
+int64_t needed_bytes(const GradientTensors& t, const RowKernels& kernels, int count) {
+  const hipops_tensor& x = *t.x.tensor;
+  if (!t.has_sums() || is_empty(x)) return 0;
+  const int64_t cols = x.shape[x.rank - 1];
+  return count * column_sums_bytes(kernels, x.dtype, element_count(x) / cols, cols);
+}
+
+}  // namespace
+
+hipops_status check_gradients(const GradientTensors& t) {
+  if (hipops_status status = check_gradients(t.dx, t.dy, t.x)) return status;
+  for (const Argument* a : {&t.weight, &t.sums[0], &t.sums[1]}) {
+    if (!a->tensor) continue;
+    if (hipops_status status = a == &t.weight ? check_tensor(*a) : check_output(*a)) return status;
+    if (hipops_status status = check_rank(*a, 1, 1)) return status;
+    if (hipops_status status = check_same_dtype_or_f32(*a, t.x)) return status;
+    if (hipops_status status = check_same_size(*a, 0, t.x, t.x.tensor->rank - 1)) return status;
+  }
+  if (t.sums[0].tensor && !t.weight.tensor)
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: dw is a tensor, expected NULL (weight is NULL)", t.dx.op);
+  for (const Argument& sum : t.sums)
+    if (sum.tensor && t.weight.tensor)
+      if (hipops_status status = check_same_dtype(sum, t.weight)) return status;
+  for (const Argument& scalar : t.scalars) {
+    if (!scalar.tensor) continue;
+    if (hipops_status status = check_tensor(scalar)) return status;
+    if (hipops_status status = check_row_scalar(scalar, t.x)) return status;
+  }
+  return HIPOPS_SUCCESS;
+}
+
+hipops_status check_memory(const GradientTensors& t, const RowKernels& kernels, int count, void* workspace, int64_t workspace_bytes) {
+  const Argument &dw = t.sums[0], &db = t.sums[1];
+  for (const Argument* a : {&t.dy, &t.x})
+    if (hipops_status status = check_overlap(t.dx, *a, kInPlace)) return status;
+  for (const Argument* a : {&t.weight, &t.scalars[0], &t.scalars[1]})
+    if (hipops_status status = check_apart(t.dx, *a)) return status;
+  for (const Argument* sum : {&dw, &db})
+    for (const Argument* a : {&t.dx, &t.dy, &t.x, &t.weight, &t.scalars[0], &t.scalars[1]})
+      if (hipops_status status = check_apart(*sum, *a)) return status;
+  if (hipops_status status = check_apart(db, dw)) return status;
+  const int64_t needed = needed_bytes(t, kernels, count);
+  const char* const op = t.dx.op;
+  if (needed > 0 && !workspace && workspace_bytes == 0)
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: workspace is NULL, expected %" PRId64 " bytes for %s (hipops_%s_workspace_bytes)", op,
+                needed, dw.tensor ? "dw" : "db", op);
+  if (needed == 0) return check_workspace(op, workspace, workspace_bytes, 0, {});
+  const auto or_x = [&](const Argument& a) { return a.tensor ? a : t.x; };
+  return check_workspace(op, workspace, workspace_bytes, needed,
+                         {t.dx, or_x(dw), or_x(db), t.dy, t.x, or_x(t.weight), or_x(t.scalars[0]), or_x(t.scalars[1])});
+}
+
+hipops_status workspace_bytes_of(GradientTensors t, const RowKernels& kernels, int count, int64_t* bytes) {
+  hipops_tensor copy[8];
+  int number = 0;
+  for (Argument* a : {&t.dx, &t.dy, &t.x, &t.weight, &t.sums[0], &t.sums[1], &t.scalars[0], &t.scalars[1]})
+    a->tensor = without_data(a->tensor, &copy[number++]);
+  if (hipops_status status = check_gradients(t)) return status;
+  if (hipops_status status = check_bytes(t.dx.op, bytes)) return status;
+  *bytes = needed_bytes(t, kernels, count);
+  return HIPOPS_SUCCESS;
+}
+
 LaunchShape plan_chunks(const PlanOptions& options, const RowKernels& kernels, const RowChunks& chunks, const RowProblem& p,
                         const DeviceNumbers& device) {
   const int64_t block = block_of(kernels.kernel[chunks.kernel], p, device);
   return {options.grid_for(chunks.count * block, static_cast<uint32_t>(block)), static_cast<uint32_t>(block)};
 }
 
-LaunchShape plan_merge(const PlanOptions& options, const ColumnSums& sums, const hipops_tensor& to, ReduceArgs* merge) {
+LaunchShape plan_merge(const PlanOptions& options, const void* first, int64_t step, int64_t chunks, const hipops_tensor& to,
+                       ReduceArgs* merge) {
   const int64_t cols = to.shape[0];
   Layout<kReduceOperands> results;
   add_dimension(&results, cols, {to.stride[0], 1});
-  merge->x = sums.partial;
+  merge->x = first;
   merge->y = to.data;
   merge->results = walk_of(results);
   merge->output = to.dtype == HIPOPS_F16    ? kOutputF16
@@ -67,10 +137,10 @@ LaunchShape plan_merge(const PlanOptions& options, const ColumnSums& sums, const
                                             : kOutputF32;
   merge->count = 1;
   merge->result_step = 1;
-  merge->part_step = sums.pitch;
-  merge->parts = sums.chunks;
+  merge->part_step = step;
+  merge->parts = chunks;
   // Few chunks need few lanes for each sum.
-  const int groups = log2_up(std::clamp<int64_t>(divided_up(sums.chunks, kReduceDepth), 1, kReduceBlock));
+  const int groups = log2_up(std::clamp<int64_t>(divided_up(chunks, kReduceDepth), 1, kReduceBlock));
   const int neighbours = std::max(log2_up(kReduceBlock) - groups, ColumnSumLimits::kMergeNeighbours);
   merge->result_bits = std::min(neighbours, log2_up(cols));
   merge->units = divided_up(cols, int64_t{1} << merge->result_bits);

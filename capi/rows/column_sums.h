@@ -3,6 +3,7 @@
 
 #include "device/reduce/reduce_contract.h"
 #include "rows/plan.h"
+#include "tensor/tensor.h"
 
 namespace hipops {
 
@@ -16,19 +17,33 @@ struct RowChunks {
 // Shapes, strides and alignment alone decide.
 RowChunks divide_rows(const RowKernels& kernels, const RowProblem& problem);
 
-// The most bytes that the sums of all chunks need, at any strides and addresses.
-int64_t column_sums_bytes(const RowKernels& kernels, hipops_dtype dtype, int64_t rows, int64_t cols);
+// The tensors of an op that computes dx and sums of columns. A tensor that the op does not have, or the caller leaves out,
+// is null.
+struct GradientTensors {
+  static constexpr int kSums = 2;
+  Argument dx, dy, x, weight;
+  Argument sums[kSums];     // dw, db
+  Argument scalars[2];      // of rows: rstd, mean
 
-// The launch that adds the sums of all chunks into a tensor of the columns. Sets `merge`.
-LaunchShape plan_merge(const PlanOptions& options, const ColumnSums& sums, const hipops_tensor& to, ReduceArgs* merge);
+  bool has_sums() const { return sums[0].tensor || sums[1].tensor; }
+};
+// The checks that use no address, and those that do. The op has `count` sums.
+hipops_status check_gradients(const GradientTensors& t);
+hipops_status check_memory(const GradientTensors& t, const RowKernels& kernels, int count, void* workspace, int64_t workspace_bytes);
+// hipops_<op>_workspace_bytes: the most bytes that the sums of all chunks need, at any strides and addresses.
+hipops_status workspace_bytes_of(GradientTensors t, const RowKernels& kernels, int count, int64_t* bytes);
+
+// The launch that adds sums of all chunks, `step` numbers apart, into a tensor of the columns. Sets `merge`.
+LaunchShape plan_merge(const PlanOptions& options, const void* first, int64_t step, int64_t chunks, const hipops_tensor& to,
+                       ReduceArgs* merge);
 
 LaunchShape plan_chunks(const PlanOptions& options, const RowKernels& kernels, const RowChunks& chunks,
                         const RowProblem& problem, const DeviceNumbers& device);
 
-// Launches the rows, then the merge if there is a tensor of sums. Kernels that merge follow the rows' kernels in the
-// op's list: f32, f64. Sets the plan's fields of `args`.
+// Launches the rows, then a merge for each tensor of sums. Kernels that merge follow the rows' kernels in the op's list:
+// f32, f64. Sets the plan's fields of `args`.
 template <class Args>
-hipops_status launch_column_sums(Op& op, const RowKernels& kernels, const RowProblem& problem, const hipops_tensor* to,
+hipops_status launch_column_sums(Op& op, const RowKernels& kernels, const RowProblem& problem, const GradientTensors& t, int count,
                                  void* workspace, Args* args, void* stream) {
   const DeviceFacts* device;
   if (hipops_status status = device_facts(op, &device)) return status;
@@ -36,7 +51,7 @@ hipops_status launch_column_sums(Op& op, const RowKernels& kernels, const RowPro
   const RowChunks chunks = divide_rows(kernels, problem);
   const bool is_f64 = problem.dtype == HIPOPS_F64;
   const int64_t unit = kWideAccess / (is_f64 ? 8 : 4);
-  args->sums = {to ? workspace : nullptr, (problem.cols + unit - 1) / unit * unit, chunks.count, chunks.together};
+  args->sums = {t.has_sums() ? workspace : nullptr, (problem.cols + unit - 1) / unit * unit, chunks.count, chunks.together};
   if (problem.rows > 0) {
     const LaunchShape shape = plan_chunks(options, kernels, chunks, problem, *device);
     args->rows.lanes = static_cast<int32_t>(chunks.lanes ? chunks.lanes : shape.block);
@@ -44,9 +59,14 @@ hipops_status launch_column_sums(Op& op, const RowKernels& kernels, const RowPro
     args->rows.per_block = chunks.rows;
     if (hipops_status status = launch(op, *device, chunks.kernel, shape, args, sizeof *args, stream)) return status;
   }
-  if (!to) return HIPOPS_SUCCESS;
-  const LaunchShape shape = plan_merge(options, args->sums, *to, &args->merge);
-  return launch(op, *device, kernels.count + is_f64, shape, args, sizeof *args, stream);
+  for (int number = 0; number < count; ++number) {
+    if (!t.sums[number].tensor) continue;
+    const int64_t pitch = args->sums.pitch;
+    const void* const first = static_cast<const char*>(workspace) + number * pitch * (is_f64 ? 8 : 4);
+    const LaunchShape shape = plan_merge(options, first, count * pitch, chunks.count, *t.sums[number].tensor, &args->merge);
+    if (hipops_status status = launch(op, *device, kernels.count + is_f64, shape, args, sizeof *args, stream)) return status;
+  }
+  return HIPOPS_SUCCESS;
 }
 
 }  // namespace hipops

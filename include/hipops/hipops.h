@@ -360,6 +360,32 @@ HIPOPS_API hipops_status hipops_softmax_backward(const hipops_tensor* dx, const 
 HIPOPS_API hipops_status hipops_log_softmax_backward(const hipops_tensor* dx, const hipops_tensor* dy, const hipops_tensor* y,
                                                      uint32_t flags, void* stream);
 
+/* The gradients of y = layer_norm(x, weight, bias), for the gradient dy of y. With n = (x - mean) * rstd, where
+ * mean = mean(x) and rstd = 1 / sqrt(var(x) + eps), and with g = dy * weight:
+ *     dx = rstd * (g - mean(g) - n * mean(g * n))
+ *     dw = the sum of dy * n over all rows
+ *     db = the sum of dy over all rows.
+ * dx, dy and x have one shape and one dtype. dx may be exactly dy or exactly x. A NULL weight means 1. dw and db may each be
+ * NULL, and are [n] in x's dtype or f32, as the weight is; dw needs a weight. They overlap nothing. eps has the same limits
+ * as in layer_norm. mean and rstd are the outputs of layer_norm; each may be NULL: then it is computed from x.
+ * `flags` is 0 or HIPOPS_BATCH_INVARIANT, which changes nothing: dx has that property without the flag.
+ *
+ * For dw and db, order and workspace are as in rms_norm_backward. So is the range, with (x - mean)^2 instead of x^2. The sums
+ * of |g| and of |x| must be in range, too. The formula: PyTorch's native_layer_norm_backward. */
+HIPOPS_API hipops_status hipops_layer_norm_backward(const hipops_tensor* dx, const hipops_tensor* dw, const hipops_tensor* db,
+                                                    const hipops_tensor* dy, const hipops_tensor* x,
+                                                    const hipops_tensor* weight, const hipops_tensor* mean,
+                                                    const hipops_tensor* rstd, double eps, uint32_t flags, void* workspace,
+                                                    int64_t workspace_bytes, void* stream);
+
+/* Sets *bytes to the most bytes of workspace that hipops_layer_norm_backward needs for these tensors, at any address: 0 if
+ * dw and db are NULL. Makes the same checks, but does not read the tensors' data. */
+HIPOPS_API hipops_status hipops_layer_norm_backward_workspace_bytes(const hipops_tensor* dx, const hipops_tensor* dw,
+                                                                    const hipops_tensor* db, const hipops_tensor* dy,
+                                                                    const hipops_tensor* x, const hipops_tensor* weight,
+                                                                    const hipops_tensor* mean, const hipops_tensor* rstd,
+                                                                    int64_t* bytes);
+
 /* ---- Rotary embedding ---------------------------------------------------------------------------------------------
  *
  * Rotates pairs of elements of x's last dimension, of length d, by angles. The caller passes the cosines and sines.

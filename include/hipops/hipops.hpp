@@ -341,6 +341,35 @@ HIPOPS_CALL rms_norm_backward_workspace(const tensor& dx, const optional_output&
 }
 #endif
 
+// The gradients of layer_norm. The workspace is for dw and db.
+HIPOPS_CALL layer_norm_backward(const tensor& dx, const optional_output& dw, const optional_output& db,
+                                const const_tensor& dy, const const_tensor& x, const optional_tensor& weight,
+                                const optional_tensor& mean, const optional_tensor& rstd, double eps, uint32_t flags = 0,
+                                workspace w = {}, void* stream = nullptr) {
+  return check(hipops_layer_norm_backward(&dx, dw.get(), db.get(), &dy, &x, weight.get(), mean.get(), rstd.get(), eps,
+                                          flags, w.data, w.bytes, stream));
+}
+#if defined(HIPOPS_RETURNS_STATUS)
+HIPOPS_CALL layer_norm_backward_workspace(const tensor& dx, const optional_output& dw, const optional_output& db,
+                                          const const_tensor& dy, const const_tensor& x,
+                                          const optional_tensor& weight, const optional_tensor& mean,
+                                          const optional_tensor& rstd, int64_t* bytes) {
+  return check(hipops_layer_norm_backward_workspace_bytes(&dx, dw.get(), db.get(), &dy, &x, weight.get(), mean.get(),
+                                                          rstd.get(), bytes));
+}
+#else
+[[nodiscard]] inline int64_t layer_norm_backward_workspace(const tensor& dx, const optional_output& dw,
+                                                           const optional_output& db, const const_tensor& dy,
+                                                           const const_tensor& x,
+                                                           const optional_tensor& weight, const optional_tensor& mean,
+                                                           const optional_tensor& rstd) {
+  int64_t bytes = 0;
+  check(hipops_layer_norm_backward_workspace_bytes(&dx, dw.get(), db.get(), &dy, &x, weight.get(), mean.get(),
+                                                   rstd.get(), &bytes));
+  return bytes;
+}
+#endif
+
 // The k greatest or least elements of rows. With k above 2048 and HIPOPS_SORTED, or for few long rows, pass a workspace.
 HIPOPS_CALL topk(const optional_output& values, const tensor& indices, const const_tensor& x, int64_t k,
                  uint32_t flags = HIPOPS_SORTED, workspace w = {}, const optional_tensor& lengths = nullptr,

@@ -1,4 +1,6 @@
+// rms_norm_backward and layer_norm_backward.
 #include <cmath>
+#include <tuple>
 
 #include "parity/ops/rows.h"
 
@@ -66,15 +68,64 @@ void reference(Case* test) {
   }
 }
 
+void reference_of_layer(Case* test) {
+  const hipops_dtype dtype = test->dtype;
+  const Operand x = input_of(*test, "x"), dy = input_of(*test, "dy");
+  const InputTensor *means = find_input(*test, "mean"), *rstds = find_input(*test, "rstd");
+  const std::vector<Real> weight = weights_of(*test, "weight", 1);
+  const size_t cols = static_cast<size_t>(x.shape().back()), count = static_cast<size_t>(x.tensor.layout.elements);
+  const Real number = static_cast<Real>(cols);
+  ExpectedTensor& dx = output_of(test, "dx");
+  test->tolerance_ulps = tolerance(dtype);
+  std::vector<Wide> of_weight(cols), of_bias(cols);
+  std::vector<Real> weight_size(cols), bias_size(cols), row(cols), squares(cols), size(cols), g(cols), products(cols);
+  for (size_t first = 0; first < count; first += cols) {
+    const auto gradient = [&](size_t c) { return static_cast<Real>(dy.value(static_cast<int64_t>(first + c))); };
+    const auto given = [&](const InputTensor* of) { return static_cast<Real>(Operand{*of}.value(static_cast<int64_t>(first / cols))); };
+    Real magnitude = 0, of_g = 0, of_products = 0;
+    for (size_t c = 0; c < cols; ++c) row[c] = x.value(static_cast<int64_t>(first + c)), magnitude += std::fabs(row[c]) / number;
+    const Wide mean = means != nullptr ? static_cast<Wide>(given(means)) : sum(row) / static_cast<Wide>(number);
+    if (means != nullptr) magnitude = std::fabs(given(means));
+    for (size_t c = 0; c < cols; ++c) size[c] = std::fabs(row[c]) + magnitude;
+    for (size_t c = 0; c < cols; ++c) row[c] = static_cast<Real>(static_cast<Wide>(row[c]) - mean);
+    const Real rstd = rstds != nullptr ? given(rstds) : 1 / std::sqrt(mean_of_squares(row) + static_cast<Real>(test->params.at("eps")));
+    for (size_t c = 0; c < cols; ++c) {
+      row[c] *= rstd, size[c] *= std::fabs(rstd);
+      g[c] = gradient(c) * weight[c], products[c] = g[c] * row[c];
+      of_g += std::fabs(g[c]) / number, of_products += std::fabs(g[c]) * size[c] / number;
+      of_weight[c] += static_cast<Wide>(gradient(c)) * static_cast<Wide>(row[c]), of_bias[c] += static_cast<Wide>(gradient(c));
+      weight_size[c] += std::fabs(gradient(c)) * size[c], bias_size[c] += std::fabs(gradient(c));
+    }
+    const Real mean_of_g = static_cast<Real>(sum(g)) / number, factor = static_cast<Real>(sum(products)) / number;
+    for (size_t c = 0; c < cols; ++c) {
+      dx.values.push_back(static_cast<double>(rstd * (g[c] - mean_of_g - row[c] * factor)));
+      // With a scale above 0 a zero may have either sign.
+      const Real scale = std::fabs(rstd) * (std::fabs(g[c]) + of_g + size[c] * of_products);
+      dx.scale.push_back(std::max(static_cast<double>(scale), 0x1p-1022));
+    }
+  }
+  for (const auto& [name, sums, sizes] : {std::tuple{"dw", &of_weight, &weight_size}, {"db", &of_bias, &bias_size}}) {
+    ExpectedTensor* const output = find_output(test, name);
+    for (size_t c = 0; output != nullptr && c < cols; ++c) {
+      output->values.push_back(static_cast<double>((*sums)[c]));
+      output->scale.push_back(scale_of(dtype, output->layout.dtype, (*sizes)[c], 0));
+    }
+  }
+}
+
 void random_call(RandomCase& m) {
-  const Shape shape = random_rows(m);
+  const Shape shape = random_rows(m), of_rows(shape.begin(), shape.end() - 1);
+  const hipops_dtype dtype = m.weight_dtype(), scalar = scalar_dtype(m.test.dtype);
+  const bool is_layer = m.op.find_input("mean") != nullptr;
+  const auto add_sum = [&](const char* name) { m.add_output(name, random_layout(m.choices, dtype, {shape.back()}, Use::kOutput)); };
   add_gradients(m, shape, "x");
   if (!m.choices.one_in(4)) {
-    const hipops_dtype dtype = m.weight_dtype();
     m.add_weight("weight", dtype, {shape.back()});
-    if (!m.choices.one_in(4)) m.add_output("dw", random_layout(m.choices, dtype, {shape.back()}, Use::kOutput));
+    if (!m.choices.one_in(4)) add_sum("dw");
   }
-  if (m.choices.one_in(2)) m.add_weight("rstd", scalar_dtype(m.test.dtype), Shape(shape.begin(), shape.end() - 1));
+  if (is_layer && !m.choices.one_in(4)) add_sum("db");
+  if (m.choices.one_in(2)) m.add_weight("rstd", scalar, of_rows);
+  if (is_layer && m.choices.one_in(2)) m.add_weight("mean", scalar, of_rows);
   m.pick_params();
 }
 
@@ -88,40 +139,55 @@ struct LargeRows {
 };
 
 // All elements of x are 1 and eps is 3, so rstd is 1/2. All rows of dy are one row, which has a number for each of its
-// opposite: dx is dy / 2, and dw is the number of rows times dy / 2. All sums are exact.
-void run(large::Stage& stage, const LargeRows& c) {
+// opposite: dx is dy / 2, and dw is the number of rows times dy / 2. All sums are exact. For layer_norm, elements of x are 1
+// and -1 in turn, and the mean of dy * x may be another number than 0.
+void run(large::Stage& stage, const LargeRows& c, bool is_layer) {
   std::vector<double> numbers(static_cast<size_t>(2 * c.half));
   std::vector<uint64_t> bits;
   for (size_t i = 0; i < numbers.size(); ++i) {
     numbers[i] = i < numbers.size() / 2 ? static_cast<double>(i * 7 % 5) - 3 : -numbers[i - numbers.size() / 2];
     bits.push_back(encode(c.dtype, numbers[i]));
   }
-  const auto one = [](hipops_dtype dtype) { return large::Pattern(dtype, {encode(dtype, 1), encode(dtype, 1)}); };
+  const auto one = [](hipops_dtype dtype, double second) { return large::Pattern(dtype, {encode(dtype, 1), encode(dtype, second)}); };
   const int64_t step = c.step == 0 ? c.cols : c.step, reach = (c.rows - 1) * step + c.cols;
   large::Memory& dy = stage.memory("dy", large::Pattern(c.dtype, bits), c.cols);
-  large::Memory& x = stage.memory("x", one(c.dtype), reach);
-  large::Memory& weight = stage.memory("weight", one(HIPOPS_F32), c.cols);
+  large::Memory& x = stage.memory("x", one(c.dtype, is_layer ? -1 : 1), reach);
+  large::Memory& weight = stage.memory("weight", one(HIPOPS_F32, 1), c.cols);
   large::Memory& dx = stage.unwritten_memory("dx", c.dtype, reach);
   large::Memory& dw = stage.unwritten_memory("dw", HIPOPS_F32, c.cols);
+  large::Memory* const db = is_layer ? &stage.unwritten_memory("db", HIPOPS_F32, c.cols) : nullptr;
   const hipops_tensor of_dy = dy.view({c.rows, c.cols}, {0, 1}), of_x = x.view({c.rows, c.cols}, {step, 1}),
-                      of_weight = weight.view({c.cols}), to_dx = dx.view({c.rows, c.cols}, {step, 1}), to_dw = dw.view({c.cols});
+                      of_weight = weight.view({c.cols}), to_dx = dx.view({c.rows, c.cols}, {step, 1}), to_dw = dw.view({c.cols}),
+                      to_db = is_layer ? db->view({c.cols}) : hipops_tensor{};
   int64_t bytes = 0;
   const hipops_status status =
-      hipops_rms_norm_backward_workspace_bytes(&to_dx, &to_dw, &of_dy, &of_x, &of_weight, nullptr, &bytes);
+      is_layer ? hipops_layer_norm_backward_workspace_bytes(&to_dx, &to_dw, &to_db, &of_dy, &of_x, &of_weight, nullptr, nullptr, &bytes)
+               : hipops_rms_norm_backward_workspace_bytes(&to_dx, &to_dw, &of_dy, &of_x, &of_weight, nullptr, &bytes);
   void* const workspace = stage.workspace(status, bytes);
   stage.called([&] {
-    return hipops_rms_norm_backward(&to_dx, &to_dw, &of_dy, &of_x, &of_weight, nullptr, 3, 0, workspace, bytes, nullptr);
+    return is_layer ? hipops_layer_norm_backward(&to_dx, &to_dw, &to_db, &of_dy, &of_x, &of_weight, nullptr, nullptr, 3, 0, workspace,
+                                                 bytes, nullptr)
+                    : hipops_rms_norm_backward(&to_dx, &to_dw, &of_dy, &of_x, &of_weight, nullptr, 3, 0, workspace, bytes, nullptr);
   });
   const auto half_of = [numbers](int64_t col) { return numbers[static_cast<size_t>(col) % numbers.size()] / 2; };
+  const auto sign = [is_layer](int64_t col) { return is_layer && col % 2 != 0 ? -1 : 1; };
+  double mean = 0;  // of dy * n, where n is half of x
+  for (size_t i = 0; is_layer && i < numbers.size(); ++i) mean += half_of(static_cast<int64_t>(i)) * sign(static_cast<int64_t>(i));
+  mean /= static_cast<double>(numbers.size());
   stage.expect(dx, large::elements_are(to_dx, 0, dx.pattern(), [=, dtype = c.dtype](const int64_t* index) {
-                 return encode(dtype, half_of(index[1]));
+                 return encode(dtype, half_of(index[1]) - mean * sign(index[1]) / 4);
                }));
   stage.expect(dw, large::elements_are(to_dw, 0, dw.pattern(), [=, rows = c.rows](const int64_t* index) {
-                 return encode(HIPOPS_F32, static_cast<double>(rows) * half_of(index[0]) + 0.0);
+                 return encode(HIPOPS_F32, static_cast<double>(rows) * half_of(index[0]) * sign(index[0]) + 0.0);
                }));
+  if (is_layer)
+    stage.expect(*db, large::elements_are(to_db, 0, db->pattern(), [=, rows = c.rows](const int64_t* index) {
+                   return encode(HIPOPS_F32, static_cast<double>(rows) * 2 * half_of(index[0]) + 0.0);
+                 }));
   for (const large::Memory* input : {&dy, &x, &weight}) stage.expect_unchanged(*input);
 }
 
+template <bool is_layer>
 void add_large_cases(int64_t giant, std::vector<large::LargeCase>* cases) {
   const LargeRows all[] = {
       {"rows", HIPOPS_BF16, giant / 4000 + 3, 4000, 500},
@@ -131,9 +197,11 @@ void add_large_cases(int64_t giant, std::vector<large::LargeCase>* cases) {
       {"far_rows", HIPOPS_F32, 5, 1000, 100, giant / 4 + 4},
       {"far_odd_rows", HIPOPS_F64, 5, 1002, 3, giant / 4 + 1},
   };
-  for (const LargeRows& c : all)
-    cases->push_back({"rms_norm_backward", c.dtype, large::large_name(c.name, c.dtype), {c.rows, c.cols},
-                      [c](large::Stage& stage) { run(stage, c); }});
+  for (const LargeRows& c : all) {
+    if (is_layer && c.step % 2 != 0) continue;  // elements of x would have another sign in the next row
+    cases->push_back({is_layer ? "layer_norm_backward" : "rms_norm_backward", c.dtype, large::large_name(c.name, c.dtype),
+                      {c.rows, c.cols}, [c](large::Stage& stage) { run(stage, c, is_layer); }});
+  }
 }
 
 }  // namespace
@@ -156,7 +224,26 @@ OpEntry describe_rms_norm_backward() {
   };
   op.random_case = random_call;
   op.reference = reference;
-  op.large_cases = add_large_cases;
+  op.large_cases = add_large_cases<false>;
+  return op;
+}
+
+OpEntry describe_layer_norm_backward() {
+  OpEntry op = {"layer_norm_backward", kFloats};
+  op.outputs = {{"dx"}, columns_of_x("dw"), columns_of_x("db")};
+  op.inputs = {{"dy"}, kX, columns_of_x("weight"), scalar_of_rows("mean"), scalar_of_rows("rstd")};
+  op.params = {eps_param(), {"flags", true, true, {0, HIPOPS_BATCH_INVARIANT}}, {kWorkspaceParam, true, false, {1}}};
+  op.bind = [](const Arguments& a) {
+    return bound(hipops_layer_norm_backward, a["dx"], a["dw"], a["db"], a["dy"], a["x"], a["weight"], a["mean"], a["rstd"],
+                 a.real("eps"), a.flags(), a.workspace(), a.workspace_bytes(), a.stream());
+  };
+  op.workspace_bytes = [](const Arguments& a, int64_t* bytes) {
+    return hipops_layer_norm_backward_workspace_bytes(a["dx"], a["dw"], a["db"], a["dy"], a["x"], a["weight"], a["mean"], a["rstd"],
+                                                      bytes);
+  };
+  op.random_case = random_call;
+  op.reference = reference_of_layer;
+  op.large_cases = add_large_cases<true>;
   return op;
 }
 

@@ -117,6 +117,15 @@ for rstd in (None, hipops.rms_norm(x, statistics=True)[1]):
     dx, dw = hipops.rms_norm_backward(dy, x, weight, rstd)
     expect_close("dx", dx, root * (g - wide * (g * wide).mean(-1, keepdims=True) * root**2))
     expect_close("dw", dw, (dy * wide * root).sum(0))
+deviation = wide - mean
+n = deviation / np.sqrt(np.square(deviation).mean(-1, keepdims=True) + 1e-5)
+for given in ((), hipops.layer_norm(x, statistics=True)[1:]):
+    dx, dw, db = hipops.layer_norm_backward(dy, x, weight, *given)
+    expect_close("dx of layer_norm", dx, n / np.where(deviation == 0, 1, deviation) * (g - g.mean(-1, keepdims=True) - n * (g * n).mean(-1, keepdims=True)))
+    expect_close("dw of layer_norm", dw, (dy * n).sum(0))
+    expect_close("db of layer_norm", db, dy.sum(0))
+if hipops.layer_norm_backward(dy, x, bias_grad=False)[1:] != (None, None) or hipops.layer_norm_backward(dy, x)[2].shape != (80,):
+    wrong.append("layer_norm_backward gives a gradient that is not wanted, or no db")
 if hipops.rms_norm_backward(dy, x)[1] is not None or hipops.rms_norm_backward(dy, x, weight, weight_grad=False)[1] is not None:
     wrong.append("rms_norm_backward gives a dw that is not wanted")
 residual = normal(6, 80)

@@ -84,6 +84,7 @@ cases = {
     "sort": [(x,), (x.t(), True), (normal(5000), True, False)],
     "moe_align_block_size": [(index(8, 40, 2), 8, 16), (index(8, 3, 2), 8, 4, index(8, 8).int() - 4)],
     "topk_softmax": [(x, 7), (x.bfloat16(), 4, False, True, weight), (x.t(), 2, True, False, None, 3, 1, 2.5)],
+    "layer_norm_backward": [(x, x.flip(0), weight), (x.t(), x.t()), (x, x.flip(0), weight, None, None, 1e-6, True, False, False)],
     "softmax_backward": [(x, x.softmax(-1)), (x.t(), x.t().softmax(-1).bfloat16().float(), 0.5)],
     "log_softmax_backward": [(x, x.log_softmax(-1)), (x.bfloat16(), x.log_softmax(-1).bfloat16(), True)],
     "strided_copy": [(x.t(),)],
@@ -100,6 +101,11 @@ expect_close("rms_norm", ops.rms_norm(x.t(), None, 1e-5), F.rms_norm(x.t(), (6,)
 expect_close("layer_norm", ops.layer_norm(x, weight, weight), F.layer_norm(x, (80,), weight, weight), 5e-6)
 expect_close("softmax", ops.softmax(x[:, 3:]), x[:, 3:].softmax(-1))
 expect_close("log_softmax", ops.log_softmax(x), x.log_softmax(-1))
+of_mean, of_rstd = torch.native_layer_norm(x, (80,), weight, weight, 1e-5)[1:]
+expected = torch.ops.aten.native_layer_norm_backward(x.flip(0), x, [80], of_mean, of_rstd, weight, weight, [True, True, True])
+for given in ((), (of_mean, of_rstd)):
+    for got, right in zip(ops.layer_norm_backward(x.flip(0), x, weight, *given), expected):
+        expect_close("layer_norm_backward", got, right, 1e-4)
 for op, y in (("softmax_backward", x.softmax(-1)), ("log_softmax_backward", x.log_softmax(-1))):
     expect_close(op, getattr(ops, op)(x.flip(1), y), getattr(torch.ops.aten, f"_{op}_data")(x.flip(1), y, -1, torch.float32), 1e-5)
 scores, mask, slopes, sinks = normal(2, 3, 4, 5), normal(2, 1, 4, 5), normal(3, 1, 1).abs(), normal(3, 1, 1)

@@ -548,8 +548,22 @@ MUTATIONS = (
         "The last row of a chunk has no terms in the sums of columns.",
         "rms_norm_backward", COLUMN_SUMS,
         before="{ sums.add(v, terms); });",
-        after="{ if (first < end) sums.add(v, terms); });",
+        after="{ if (left > 0) sums.add(v, terms); });",
         runs=(Run("smoke", "f32"),)),
+    Mutation(
+        "mean_of_a_tile",
+        "A row's mean, which the caller does not pass, is the sum of the work-item's own elements.",
+        "layer_norm_backward", COLUMN_SUMS,
+        before="reduction(sum(), Sum()));",
+        after="sum());",
+        runs=(Run("smoke", "f32"), Run("sizes", "bf16"))),
+    Mutation(
+        "sums_mixed_up",
+        "The second sum of a chunk is stored over the first.",
+        "layer_norm_backward", COLUMN_SUMS,
+        before="static_cast<C*>(to.partial) + (chunk * Op::kSums + s) * to.pitch;",
+        after="static_cast<C*>(to.partial) + (chunk * Op::kSums + s / 2) * to.pitch;",
+        runs=(Run("smoke", "f32"), Run("exact", "bf16"))),
     Mutation(
         "sum_of_a_gradient_left_out",
         "The gradient of softmax is dy * y alone.",

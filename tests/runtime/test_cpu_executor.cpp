@@ -208,13 +208,15 @@ void check_rotation() {
   }
 }
 
-TEST_CASE("cpu executor: an exchange carries 1 to 16 bytes from any lane") {
+TEST_CASE("cpu executor: an exchange carries 1 to 32 bytes from any lane") {
   check_rotation<1>();
   check_rotation<2>();
   check_rotation<4>();
   check_rotation<8>();
   check_rotation<12>();
   check_rotation<16>();
+  check_rotation<24>();
+  check_rotation<32>();
 }
 
 TEST_CASE("cpu executor: a ballot returns the predicates of all lanes of a wave, also of a short last wave") {

@@ -46,6 +46,7 @@ std::vector<Workload> table() {
       row("", "rms_norm_backward", HIPOPS_F32, "16384x4096"),
       row("", "rms_norm_backward", HIPOPS_BF16, "2048x8192"),
       row("", "rms_norm_backward", HIPOPS_BF16, "262144x128"),
+      row("", "layer_norm_backward", HIPOPS_BF16, "16384x4096"),
       row("", "softmax_backward", HIPOPS_BF16, "16384x4096"),
       row("", "log_softmax_backward", HIPOPS_F32, "4096x8192"),
       row("", "rope", HIPOPS_BF16, "4x32x4096x128"),

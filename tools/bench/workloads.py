@@ -198,6 +198,22 @@ def rms_norm_backward(dtype, rows, cols):
                     (dy, x, w, rstd), 0.94)
 
 
+def layer_norm_backward(dtype, rows, cols):
+    x, dy, w = random(rows, cols, dtype=dtype), random(rows, cols, dtype=dtype), random(cols, dtype=dtype)
+    dx, dw, db, mean = torch.empty_like(x), torch.empty_like(w), torch.empty_like(w), x.float().mean(-1)
+    rstd = torch.rsqrt(x.float().var(-1, correction=0) + 1e-5)
+
+    def ours(lib):
+        space, n = lib.workspace("layer_norm_backward", dx, dw, db, dy, x, w, mean, rstd)
+        return lib.bind("layer_norm_backward", dx, dw, db, dy, x, w, mean, rstd, 1e-5, 0, space, n)
+
+    def peer(dy, x, w, mean, rstd):
+        return torch.ops.aten.native_layer_norm_backward(dy, x, [cols], mean[:, None], rstd[:, None], w, w, [True, True, True])
+
+    return Workload(f"layer_norm_backward/{NAMES[dtype]}/{rows}x{cols}", "layer_norm_backward", 3 * x.numel() * x.element_size(), ours, peer,
+                    (dy, x, w, mean, rstd), 0.94)
+
+
 def softmax_backward(op, dtype, rows, cols, gap=0):
     y, dy = (view_of_rows(dtype, rows, cols, 0, gap) for _ in range(2))
     y.copy_(getattr(torch, op.removesuffix("_backward"))(y, -1))
@@ -438,6 +454,8 @@ def table():
     rows += [(f"moe_align_block_size/i32/{n}x{k}/experts{e}", lambda n=n, k=k, e=e: aligned(n, k, e)) for n, k, e in ALIGNED]
     rows += [("sort/f32/32x151936/descending", lambda: in_order(F32, 32, 151936, True))]
     rows += [(f"rms_norm_backward/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: rms_norm_backward(t, r, c)) for t, r, c in BACKWARD_SHAPES]
+    rows += [(f"layer_norm_backward/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: layer_norm_backward(t, r, c))
+             for t, r, c in BACKWARD_SHAPES if (c, t) != (16384, BF16)] + [("layer_norm_backward/bf16/8192x12288", lambda: layer_norm_backward(BF16, 8192, 12288))]
     rows += [(f"{op}/{NAMES[t]}/{r}x{c}", lambda op=op, t=t, r=r, c=c: softmax_backward(op, t, r, c)) for op, t, r, c in SOFTMAX_BACKWARD]
     rows += [(f"activation_and_mul/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated(t, *rest)) for t, *rest in GATED]
     rows += [(f"activation/{NAMES[t]}/{kind}", lambda t=t, n=n, kind=kind: activation(t, n, 14336, kind))

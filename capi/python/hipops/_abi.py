@@ -136,6 +136,8 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_reduce_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "reduction": c_int32, "dims": c_uint32, "flags": c_uint32, "bytes": POINTER(c_int64)}),
     "hipops_softmax_backward": (c_int32, {"dx": TensorPointer, "dy": TensorPointer, "y": TensorPointer, "scale": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_log_softmax_backward": (c_int32, {"dx": TensorPointer, "dy": TensorPointer, "y": TensorPointer, "flags": c_uint32, "stream": Memory}),
+    "hipops_layer_norm_backward": (c_int32, {"dx": TensorPointer, "dw": TensorPointer, "db": TensorPointer, "dy": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "mean": TensorPointer, "rstd": TensorPointer, "eps": c_double, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
+    "hipops_layer_norm_backward_workspace_bytes": (c_int32, {"dx": TensorPointer, "dw": TensorPointer, "db": TensorPointer, "dy": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "mean": TensorPointer, "rstd": TensorPointer, "bytes": POINTER(c_int64)}),
     "hipops_rope_i": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),
     "hipops_rope": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),
     "hipops_rope_thd": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),

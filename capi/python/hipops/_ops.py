@@ -23,12 +23,13 @@ __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_la
            "sort",
            "topk_softmax",
            "moe_align_block_size",
-           "softmax_backward", "log_softmax_backward",
+           "softmax_backward", "log_softmax_backward", "layer_norm_backward",
            "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
-INPUTS = {("rms_norm_backward", "rstd"), ("softmax_backward", "y"), ("log_softmax_backward", "y")}  # with names of outputs
-OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw", "values", "indices", "weights", "ids", "token_expert",
+INPUTS = {("rms_norm_backward", "rstd"), ("layer_norm_backward", "mean"), ("layer_norm_backward", "rstd"), ("softmax_backward", "y"),
+          ("log_softmax_backward", "y")}  # with names of outputs
+OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw", "db", "values", "indices", "weights", "ids", "token_expert",
            "sorted_ids", "expert_ids", "count")
 QUANTIZED = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int8")
 MEMORY = ("workspace", "report")
@@ -666,6 +667,24 @@ def log_softmax_backward(dy: Any, y: Any, batch_invariant: bool = False, *, out:
     flags = _flags("log_softmax_backward", batch_invariant=batch_invariant)
     _call("log_softmax_backward", y, stream, dx=dx, dy=dy, y=y, flags=flags)
     return dx
+
+
+def layer_norm_backward(dy: Any, x: Any, weight: Any = None, mean: Any = None, rstd: Any = None, eps: float = 1e-5,
+                        batch_invariant: bool = False, weight_grad: bool = True, bias_grad: bool = True, *, out: Any = None, dw: Any = None,
+                        db: Any = None, workspace: Any = None, stream: Any = None) -> tuple[Any, Any, Any]:
+    """The gradients of x, weight and bias, for the gradient dy of layer_norm(x, weight, bias). mean, rstd: of layer_norm with
+    statistics, or None. The second result is None without a weight, and if weight_grad is False; the third if bias_grad is False. db is
+    like the weight, or like a row of x without one."""
+    flags = _flags("layer_norm_backward", batch_invariant=batch_invariant)
+    dx = _result("layer_norm_backward", out, x)
+    is_wanted = _flag("layer_norm_backward", "weight_grad", weight_grad, 1) and weight is not None
+    dw = _result("layer_norm_backward", dw, weight) if is_wanted else None
+    shape = _shape("layer_norm_backward", "x", x)[-1:]
+    is_wanted = _flag("layer_norm_backward", "bias_grad", bias_grad, 1)
+    db = (_result("layer_norm_backward", db, x, shape) if weight is None else _result("layer_norm_backward", db, weight)) if is_wanted else None
+    _with_workspace("layer_norm_backward", x, workspace, stream, dx=dx, dw=dw, db=db, dy=dy, x=x, weight=weight, mean=mean, rstd=rstd,
+                    eps=eps, flags=flags)
+    return dx, dw, db
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

@@ -75,7 +75,7 @@ class Worker {
   enum class State : uint8_t { kNotStarted, kReady, kAtBarrier, kAtExchange, kEnded };
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr size_t kLaunchSharedAlign = 16;  // as NVIDIA's
-  static constexpr size_t kMostExchanged = 16;
+  static constexpr size_t kMostExchanged = 32;
   static constexpr size_t kBallot = 0;  // as the bytes of an exchange: a ballot, with a uint64_t of each lane
 
   struct Lane {

@@ -81,13 +81,31 @@ class InputTile {
       f(v, col, in, column);
     }
   }
+  // `center`: see kCenters in row_op.h.
   template <class Rows, class Columns>
-  HIPOPS_METHOD typename Op::Part part(const typename Op::Args& a, const Rows& rows, int64_t base, const Columns& columns) {
+  HIPOPS_METHOD typename Op::Part part(const typename Op::Args& a, const Rows& rows, int64_t base, const Columns& columns, C center) {
     typename Op::Part of_vector[kVectors];
-    for_each_vector<false>(a, rows, base, columns, [&](int v, typename Rows::Column col, const C (&in)[kInputs][kLength],
-                                                   const C (&column)[Op::kColumns + 1][kLength]) {
-      of_vector[v] = rows.contains(col) ? Op::part(in, column) : typename Op::Part{};
+    for_each_vector<Op::kCenters>(a, rows, base, columns, [&](int v, typename Rows::Column col, const C (&in)[kInputs][kLength],
+                                                          const C (&column)[Op::kColumns + 1][kLength]) {
+      if constexpr (Op::kCenters) of_vector[v] = Op::part(in, column, center);
+      else of_vector[v] = Op::part(in, column);
+      if (!rows.contains(col)) of_vector[v] = typename Op::Part{};
     });
+    fold(of_vector, Sum());
+    return of_vector[0];
+  }
+  // The sum of the last input's elements.
+  template <class Rows>
+  HIPOPS_METHOD WideSum<C> sum(const Rows& rows, int64_t base) const {
+    WideSum<C> of_vector[kVectors];
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      C tree[kLength];
+#pragma unroll
+      for (int e = 0; e < kLength; ++e) tree[e] = C(widen(held_[v][kInputs - 1][e]));
+      fold(tree, Sum());
+      of_vector[v] = WideSum<C>::of(rows.contains(rows.column(base, v)) ? tree[0] : C(0));
+    }
     fold(of_vector, Sum());
     return of_vector[0];
   }
@@ -123,6 +141,14 @@ template <class Op, class Rows>
 HIPOPS_FN void load_given(const Rows& rows, typename Op::C (&given)[Op::kGiven]) {
 #pragma unroll
   for (int i = 0; i < Op::kGiven; ++i) given[i] = rows.given(i, Op::absent_given(i));
+}
+
+// The center of a row, which is its first given number, or computed from its sum(). All lanes have the same arguments.
+template <class Op, class Reduction, class F>
+HIPOPS_FN void find_center(const typename Op::Args& a, Reduction& reduction, typename Op::C (&given)[Op::kGiven], F sum) {
+  if constexpr (Op::kCenters) {
+    if (!Op::has_center(reload_arguments(a))) given[0] = Op::center(reload_arguments(a), reduction(sum(), Sum()));
+  }
 }
 
 // The sums of a work-item's columns.
@@ -177,12 +203,13 @@ HIPOPS_FN void sum_rows_on_chip(const typename Op::Args& args) {
   using C = typename Shape::Compute;
   constexpr int n = Shape::kLength;
   load_row_arguments<Op, Shape>(args);
-  typename Shape::template Reduction<typename Op::Part> reduction(args.rows.lanes);
+  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
   ColumnsOf<Op, Shape, keeps_columns_of_chunk> columns(args);
   for (int64_t chunk = block_index(); chunk < reload_arguments(args).sums.chunks; chunk += reload_arguments(args).rows.row_step) {
     RowsOf<Op, Shape> rows(args.rows);
-    int64_t first = chunk * args.rows.per_block, left = args.rows.rows - first;
-    const int64_t end = first + (left < args.rows.per_block ? left : args.rows.per_block);
+    int64_t first = chunk * args.rows.per_block;
+    const int64_t rest = args.rows.rows - first;
+    int left = int(rest < args.rows.per_block ? rest : args.rows.per_block);  // rows of the chunk
     rows.select(first);
     InputTile<Op, Shape> tile;
     tile.issue_loads(rows, 0);
@@ -194,20 +221,22 @@ HIPOPS_FN void sum_rows_on_chip(const typename Op::Args& args) {
       load_given<Op>(rows, given);
       tile.wait();
       first += a.sums.rows_together;
+      left -= int(a.sums.rows_together);
       RowsOf<Op, Shape> ahead(a.rows);
       if constexpr (prefetches_chunk_rows || prefetches_to_l1<Shape>) {
-        if (first < end) {
+        if (left > 0) {
           ahead.select(first);
           if constexpr (prefetches_chunk_rows) tile.issue_loads(ahead, 0);
           else tile.prefetch(ahead);
         }
       }
-      const auto part = reduction(tile.part(a, rows, 0, columns), Sum());
+      find_center<Op>(a, reduction, given, [&] { return tile.sum(rows, 0); });
+      const auto part = reduction(tile.part(a, rows, 0, columns, given[0]), Sum());
       columns.recompute_widened();
       const typename Op::Args& b = reload_arguments(args);
       const auto row = Op::finalize(b, part, given);
       store_and_add(b, tile, rows, 0, row, columns, [&](int v, int, const C (&terms)[Op::kSums][n]) { sums.add(v, terms); });
-      if (first >= end) break;
+      if (left <= 0) break;
       if constexpr (prefetches_chunk_rows) {
         rows = ahead;
       } else {
@@ -224,7 +253,7 @@ HIPOPS_FN void sum_rows_on_chip(const typename Op::Args& args) {
 template <class Op, class Shape>
 HIPOPS_FN void sum_streamed_rows(const typename Op::Args& args) {
   using C = typename Shape::Compute;
-  typename Shape::template Reduction<typename Op::Part> reduction(args.rows.lanes);
+  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
   for (int64_t chunk = block_index(); chunk < reload_arguments(args).sums.chunks; chunk += reload_arguments(args).rows.row_step) {
     const int64_t begin = chunk * args.rows.per_block;
     for (int64_t number = begin; number < reload_arguments(args).rows.rows && number < begin + reload_arguments(args).rows.per_block;
@@ -244,16 +273,20 @@ HIPOPS_FN void sum_streamed_rows(const typename Op::Args& args) {
           base = rows.next_base(base);
         }
       };
-      for_each_tile([&](const auto& a, const auto& rows, int64_t base, auto& tile, const auto& columns) {
-        part = part + tile.part(a, rows, base, columns);
-      });
-      part = reduction(part, Sum());
-      const typename Op::Args& b = reload_arguments(args);
-      RowsOf<Op, Shape> of_given(b.rows);
+      RowsOf<Op, Shape> of_given(reload_arguments(args).rows);
       of_given.select(number);
       C given[Op::kGiven];
       load_given<Op>(of_given, given);
-      const auto row = Op::finalize(b, part, given);
+      find_center<Op>(args, reduction, given, [&] {
+        auto sum = WideSum<C>::of(0);
+        for_each_tile([&](const auto&, const auto& rows, int64_t base, auto& tile, const auto&) { sum = sum + tile.sum(rows, base); });
+        return sum;
+      });
+      for_each_tile([&](const auto& a, const auto& rows, int64_t base, auto& tile, const auto& columns) {
+        part = part + tile.part(a, rows, base, columns, given[0]);
+      });
+      part = reduction(part, Sum());
+      const auto row = Op::finalize(reload_arguments(args), part, given);
       for_each_tile([&](const auto& a, const auto& rows, int64_t base, auto& tile, const auto& columns) {
         store_and_add(a, tile, rows, base, row, columns, [&](int, int64_t col, const C (&terms)[Op::kSums][1]) {
           if (a.sums.partial == nullptr) return;

@@ -132,10 +132,10 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip, 512)                   \
   X(op##_##T##_unaligned_stream, T, 256, 4, 256, unaligned, streamed, 512)             \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
-// For ops with column sums (column_sums.h).
-#define HIPOPS_SUMMED_ROW_KERNELS_OF(X, op, T)                                    \
-  X(op##_##T##_aligned_32x4, T, 32, 4, 128, aligned, on_chip, 512)                \
-  X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip, 512)              \
+// For ops with column sums (column_sums.h). A lane keeps a number for each sum and element, so it may hold fewer vectors.
+#define HIPOPS_SUMMED_ROW_KERNELS_OF(X, op, T, vectors)                                        \
+  X(op##_##T##_aligned_32x##vectors, T, 32, vectors, 128, aligned, on_chip, 512)              \
+  X(op##_##T##_aligned_512x##vectors, T, 512, vectors, 512, aligned, on_chip, 512)            \
   HIPOPS_SUMMED_ANY_ROW_KERNEL_OF(X, op, T)
 #define HIPOPS_SUMMED_ANY_ROW_KERNEL_OF(X, op, T)                                 \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)

@@ -35,9 +35,11 @@
 // An op with kColumnsInPart has columns before the reduction, and sums of columns (column_sums.h). It differs in this:
 //
 //   kSums                      sums of each column.
-//   Part                       the result of part(). Part{} is neutral, and operator+ adds two.
+//   Part                       the result of part(). Part{} is neutral, and operator+ adds two. Largest has a power of two bytes.
 //   prepare_columns(args, column)   changes the columns of some elements. It follows flags.
 //   part(in, column)           reduces some elements of all inputs.
+//   kCenters                   whether part(in, column, center) has the row's first given number, too. If has_center(args) is
+//                              false, center(args, sum of the last input's elements) computes it before.
 //   finalize(args, part, given)     makes the constants of a row, from its kGiven numbers, too.
 //   apply(args, row, in, column, out, terms)   computes the results of some elements, and their terms of the sums.
 //
@@ -63,7 +65,7 @@ struct Elements {
 struct RowOp {
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0, kScalars = 0, kTyped = 0, kGiven = 0;
   static constexpr bool kMaps = false, kStoresInput = false, kQuantizes = false, kColumnsInPart = false,
-                        kInputsApart = false;
+                        kInputsApart = false, kCenters = false;
   using Extremes = NoExtremes;
 };
 

@@ -193,6 +193,15 @@ def _gradients(dy: torch.Tensor, x: torch.Tensor, weight: torch.Tensor | None = 
     return x.new_empty(x.shape), x.new_empty(0) if weight is None or not weight_grad else weight.new_empty(weight.shape)
 
 
+def _gradients_of_layer(dy: torch.Tensor, x: torch.Tensor, weight: torch.Tensor | None = None, mean: torch.Tensor | None = None,
+                        rstd: torch.Tensor | None = None, eps: float = 1e-5, batch_invariant: bool = False, weight_grad: bool = True,
+                        bias_grad: bool = True) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """A gradient that the caller leaves out has no elements."""
+    like = x if weight is None else weight
+    dw, db = (like.new_empty(x.shape[-1:] if wanted else 0) for wanted in (weight_grad and weight is not None, bias_grad))
+    return x.new_empty(x.shape), dw, db
+
+
 def _gathered(x: torch.Tensor, dim: int, index: torch.Tensor) -> torch.Tensor:
     return x.new_empty(index.shape)
 
@@ -293,6 +302,9 @@ _define("upsample_nearest2d",
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 _define("softmax_backward", f"Tensor dy, Tensor y, float scale=1.0, {_INVARIANT}", "Tensor", lambda dy, y, *rest: _contiguous(y))
 _define("log_softmax_backward", f"Tensor dy, Tensor y, {_INVARIANT}", "Tensor", lambda dy, y, *rest: _contiguous(y))
+_define("layer_norm_backward",
+        f"Tensor dy, Tensor x, Tensor? weight=None, Tensor? mean=None, Tensor? rstd=None, float eps=1e-05, {_INVARIANT}, "
+        "bool weight_grad=True, bool bias_grad=True", "(Tensor, Tensor, Tensor)", _gradients_of_layer, ("out", "dw", "db"))
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0
 for _name, _run in _IN_PYTHON.items():

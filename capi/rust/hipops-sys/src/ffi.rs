@@ -202,6 +202,10 @@ api! {
     fn hipops_softmax_backward(dx: *const hipops_tensor, dy: *const hipops_tensor, y: *const hipops_tensor, scale: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_log_softmax_backward` of hipops.h.
     fn hipops_log_softmax_backward(dx: *const hipops_tensor, dy: *const hipops_tensor, y: *const hipops_tensor, flags: u32, stream: *mut c_void) -> hipops_status;
+    /// `hipops_layer_norm_backward` of hipops.h.
+    fn hipops_layer_norm_backward(dx: *const hipops_tensor, dw: *const hipops_tensor, db: *const hipops_tensor, dy: *const hipops_tensor, x: *const hipops_tensor, weight: *const hipops_tensor, mean: *const hipops_tensor, rstd: *const hipops_tensor, eps: f64, flags: u32, workspace: *mut c_void, workspace_bytes: i64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_layer_norm_backward_workspace_bytes` of hipops.h.
+    fn hipops_layer_norm_backward_workspace_bytes(dx: *const hipops_tensor, dw: *const hipops_tensor, db: *const hipops_tensor, dy: *const hipops_tensor, x: *const hipops_tensor, weight: *const hipops_tensor, mean: *const hipops_tensor, rstd: *const hipops_tensor, bytes: *mut i64) -> hipops_status;
     /// `hipops_rope_i` of hipops.h.
     fn hipops_rope_i(y: *const hipops_tensor, x: *const hipops_tensor, cos: *const hipops_tensor, sin: *const hipops_tensor, positions: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_rope` of hipops.h.

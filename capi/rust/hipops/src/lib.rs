@@ -957,6 +957,43 @@ pub fn softmax_backward(dx: &ViewMut<'_>, dy: &View<'_>, y: &View<'_>, scale: f6
 pub fn log_softmax_backward(dx: &ViewMut<'_>, dy: &View<'_>, y: &View<'_>, flags: u32, stream: Stream) -> Result<()> {
     call!(hipops_log_softmax_backward(&dx.view.raw, &dy.raw, &y.raw, flags, stream.0))
 }
+/// `hipops_layer_norm_backward`: the workspace is for `dw` and `db`.
+#[allow(clippy::too_many_arguments)]
+pub fn layer_norm_backward(
+    dx: &ViewMut<'_>,
+    dw: Option<&ViewMut<'_>>,
+    db: Option<&ViewMut<'_>>,
+    dy: &View<'_>,
+    x: &View<'_>,
+    weight: Option<&View<'_>>,
+    mean: Option<&View<'_>>,
+    rstd: Option<&View<'_>>,
+    eps: f64,
+    flags: u32,
+    workspace: Workspace<'_>,
+    stream: Stream,
+) -> Result<()> {
+    let (dx, dw, db, dy, x) = (&dx.view.raw, raw_mut(dw), raw_mut(db), &dy.raw, &x.raw);
+    let (weight, mean, rstd, memory) = (raw(weight), raw(mean), raw(rstd), workspace.data);
+    call!(hipops_layer_norm_backward(dx, dw, db, dy, x, weight, mean, rstd, eps, flags, memory, workspace.bytes, stream.0))
+}
+/// The bytes of workspace for layer_norm_backward. (`hipops_layer_norm_backward_workspace_bytes`)
+#[allow(clippy::too_many_arguments)]
+pub fn layer_norm_backward_workspace_bytes(
+    dx: &ViewMut<'_>,
+    dw: Option<&ViewMut<'_>>,
+    db: Option<&ViewMut<'_>>,
+    dy: &View<'_>,
+    x: &View<'_>,
+    weight: Option<&View<'_>>,
+    mean: Option<&View<'_>>,
+    rstd: Option<&View<'_>>,
+) -> Result<usize> {
+    let (dx, dw, db, dy, x) = (&dx.view.raw, raw_mut(dw), raw_mut(db), &dy.raw, &x.raw);
+    let (weight, mean, rstd, mut bytes) = (raw(weight), raw(mean), raw(rstd), 0);
+    call!(hipops_layer_norm_backward_workspace_bytes(dx, dw, db, dy, x, weight, mean, rstd, &mut bytes))?;
+    Ok(bytes as usize)
+}
 /// `hipops_strided_copy`
 pub fn strided_copy(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
     call!(hipops_strided_copy(&y.view.raw, &x.raw, stream.0))

@@ -1,0 +1,30 @@
+// The contract between layer_norm_backward.hip and its launcher. The numbers in the list: see HIPOPS_SUMMED_ROW_KERNELS_OF.
+#pragma once
+
+#include "device/reduce/reduce_contract.h"
+#include "device/rows/contract.h"
+
+namespace hipops {
+
+struct LayerNormBackwardArgs {
+  RowColumns columns[1];    // weight
+  NormTerms<float> terms;
+  int32_t columns_are_f32;  // if the rows have another type; otherwise they have the rows' type
+  ColumnSums sums;
+  RowStreams<3, 0, 0, 2> rows;  // dy, x; dx; mean and rstd, which are given
+  NormTerms<double> terms_in_f64;
+  ReduceArgs merge;         // of a later launch
+};
+
+}  // namespace hipops
+
+#define HIPOPS_LAYER_NORM_BACKWARD_ROW_KERNELS(X)               \
+  HIPOPS_SUMMED_ROW_KERNELS_OF(X, layer_norm_backward, f32, 4)     \
+  HIPOPS_SUMMED_ROW_KERNELS_OF(X, layer_norm_backward, f16, 3)     \
+  HIPOPS_SUMMED_ROW_KERNELS_OF(X, layer_norm_backward, bf16, 3)    \
+  HIPOPS_SUMMED_ANY_ROW_KERNEL_OF(X, layer_norm_backward, f64)
+// X(kernel, C)
+#define HIPOPS_LAYER_NORM_BACKWARD_MERGE_KERNELS(X) X(layer_norm_backward_f32_merge, f32) X(layer_norm_backward_f64_merge, f64)
+
+#define HIPOPS_LAYER_NORM_BACKWARD_KERNELS(X) \
+  HIPOPS_LAYER_NORM_BACKWARD_ROW_KERNELS(X) HIPOPS_LAYER_NORM_BACKWARD_MERGE_KERNELS(X)

@@ -1,0 +1,96 @@
+// layer_norm_backward: the gradients of y = n * weight + bias, where n = (x - mean) * rstd, over the last dimension.
+//
+//   dx = rstd * (g - mean(g) - n * mean(g * n)), where g = dy * weight
+//   dw = the sum of dy * n over all rows; db = the sum of dy
+//
+//   x, dy, dx       [rows, cols], any strides; f32, f16, bf16, f64, computed in f32 (f64: in f64) and rounded once
+//   weight, dw, db  [cols], each optional, in x's type or f32
+//   mean, rstd      [rows], each optional, f32 (f64: f64): computed from x if the caller passes none
+//   bytes           rows * cols * 3 * sizeof(element) must move; weight, dw and db are smaller
+//
+// Rows have a launch (device/rows/column_sums.h). `merge` adds the sums of chunks of rows, in a launch for dw and one for db.
+//
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/layer_norm_backward.hip -o layer_norm_backward.co
+#include "layer_norm_backward.h"
+
+#include "device/reduce/merge.h"
+#include "device/rows/column_sums.h"
+#include "device/rows/rms.h"  // terms_of
+
+namespace hipops {
+namespace {
+
+template <class T>
+struct LayerNormBackward : RowOp {
+  using Args = LayerNormBackwardArgs;
+  using C = compute_t<T>;
+  static constexpr bool kColumnsInPart = true, kCenters = true;
+  static constexpr int kInputs = 2, kColumns = 1, kGiven = 2, kSums = 2;
+  struct Part {
+    C gradients, products, squares;  // of g, g * (x - mean), (x - mean)^2
+    friend HIPOPS_METHOD Part operator+(const Part& a, const Part& b) {
+      return {a.gradients + b.gradients, a.products + b.products, a.squares + b.squares};
+    }
+  };
+  struct Largest {
+    C numbers[4];
+  };
+  struct Row {
+    C mean, rstd, of_gradients, factor;  // of_gradients: the mean of g. factor: the mean of the products, times rstd^2
+  };
+  static HIPOPS_METHOD C absent_column(int) { return 1; }
+  static HIPOPS_METHOD C absent_given(int) { return 0; }
+  static HIPOPS_METHOD bool is_given(const Args& a, int i) { return a.rows.data[decltype(a.rows)::kFirstGiven + i] != nullptr; }
+
+  template <int n>
+  static HIPOPS_METHOD void prepare_columns(const Args&, C (&)[2][n]) {}
+  static HIPOPS_METHOD bool has_center(const Args& a) { return is_given(a, 0); }
+  static HIPOPS_METHOD C center(const Args& a, const WideSum<C>& sum) { return sum.value() * terms_of(a, C()).inverse_cols; }
+  template <int n>
+  static HIPOPS_METHOD Part part(const C (&in)[2][n], const C (&column)[2][n], C mean) {
+    Part part{};
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+      const C g = in[0][i] * column[0][i], deviation = in[1][i] - mean;
+      part.gradients += g;
+      part.products = fused_multiply_add(g, deviation, part.products);
+      part.squares = fused_multiply_add(deviation, deviation, part.squares);
+    }
+    return part;
+  }
+  static HIPOPS_METHOD Row finalize(const Args& a, const Part& part, const C (&given)[2]) {
+    const NormTerms<C>& terms = terms_of(a, C());
+    const C inverse_cols = terms.inverse_cols, variance = fused_multiply_add(part.squares, inverse_cols, terms.eps);
+    const C rstd = is_given(reload_arguments(a), 1) ? given[1] : inverse_square_root(variance);
+    return {given[0], rstd, part.gradients * inverse_cols, part.products * inverse_cols * rstd * rstd};
+  }
+  template <int n>
+  static HIPOPS_METHOD void apply(const Args&, const Row& row, const C (&in)[2][n], const C (&column)[2][n], C (&out)[n],
+                                  C (&terms)[2][n]) {
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+      const C deviation = in[1][i] - row.mean, g = in[0][i] * column[0][i];
+      out[i] = row.rstd * fused_multiply_add(-deviation, row.factor, g - row.of_gradients);
+      terms[0][i] = in[0][i] * (deviation * row.rstd);
+      terms[1][i] = in[0][i];
+    }
+  }
+};
+
+}  // namespace
+
+#define KERNEL(...) HIPOPS_SUMMED_ROW_KERNEL(LayerNormBackward, LayerNormBackwardArgs, __VA_ARGS__)
+HIPOPS_LAYER_NORM_BACKWARD_ROW_KERNELS(KERNEL)
+#undef KERNEL
+
+#define KERNEL(name, C)                                                     \
+  HIPOPS_KERNEL(kReduceBlock, 2) name(HIPOPS_ARGS(LayerNormBackwardArgs) a) { \
+    follow_launch_before();                                                 \
+    HIPOPS_SHARED(ReduceRoom, room, kReduceBlock);                          \
+    merge_parts<SumOf<C>>(arguments_in_place(a).merge, room);               \
+  }
+HIPOPS_LAYER_NORM_BACKWARD_MERGE_KERNELS(KERNEL)
+
+HIPOPS_KERNEL_TABLE(layer_norm_backward, LayerNormBackwardArgs, HIPOPS_LAYER_NORM_BACKWARD_KERNELS)
+
+}  // namespace hipops
