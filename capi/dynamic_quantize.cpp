@@ -4,7 +4,6 @@
 #include <cinttypes>
 #include <iterator>
 
-#include "index/indices.h"
 #include "kernel_names.h"
 #include "map/activation.h"
 #include "map/quantize.h"
@@ -12,6 +11,7 @@
 #include "rows/checks.h"
 #include "rows/plan.h"
 #include "tensor/error.h"
+#include "tensor/tensor.h"
 
 namespace hipops {
 namespace {

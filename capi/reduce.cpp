@@ -2,7 +2,6 @@
 
 #include <cinttypes>
 
-#include "index/indices.h"
 #include "kernel_names.h"
 #include "reduce/plan.h"
 #include "rows/checks.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cinttypes>
 
-#include "index/indices.h"
 #include "kernel_names.h"
 #include "policy/limits.h"
 #include "policy/plan_options.h"

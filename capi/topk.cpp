@@ -4,7 +4,6 @@
 #include <cinttypes>
 #include <iterator>
 
-#include "index/indices.h"
 #include "kernel_names.h"
 #include "policy/limits.h"
 #include "policy/plan_options.h"

@@ -26,14 +26,6 @@ hipops_status check_dim(const char* op, int32_t dim, const Argument& t);
 hipops_status check_report(const char* op, const hipops_index_report* report, std::initializer_list<Argument> tensors,
                            const void* workspace = nullptr, int64_t workspace_used = 0);
 
-// A workspace may be NULL; an op that needs it checks that itself. Otherwise it must be aligned, have `needed` bytes or
-// more, and not overlap `tensors`.
-hipops_status check_workspace(const char* op, const void* workspace, int64_t workspace_bytes, int64_t needed,
-                              std::initializer_list<Argument> tensors);
-
-// Checks the output pointer of hipops_<op>_workspace_bytes.
-hipops_status check_bytes(const char* op, const int64_t* bytes);
-
 // For a checked index into a dimension of `size`.
 IndexArgs index_args(const hipops_tensor& index, int64_t size, hipops_index_report* report);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cinttypes>
 
-#include "index/indices.h"
 #include "policy/limits.h"
 #include "rows/checks.h"
 #include "tensor/divisor.h"

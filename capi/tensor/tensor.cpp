@@ -197,6 +197,36 @@ hipops_status check_overlap(const Argument& output, const Argument& input, bool 
               at(input.bytes.end));
 }
 
+hipops_status check_workspace(const char* op, const void* workspace, int64_t workspace_bytes, int64_t needed,
+                              std::initializer_list<Argument> tensors) {
+  constexpr int kAlignment = 256;  // see hipops.h
+  if (!workspace && workspace_bytes != 0)
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "%s: workspace is NULL, expected memory of workspace_bytes, %" PRId64 ", or workspace_bytes 0", op,
+                workspace_bytes);
+  if (!workspace || needed == 0) return HIPOPS_SUCCESS;
+  if (reinterpret_cast<uintptr_t>(workspace) % kAlignment != 0)
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: workspace is %p, expected a multiple of %d", op, workspace,
+                kAlignment);
+  if (workspace_bytes < needed)
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "%s: workspace_bytes is %" PRId64 ", expected %" PRId64 " or more (hipops_%s_workspace_bytes)", op,
+                workspace_bytes, needed, op);
+  const hipops_tensor view{const_cast<void*>(workspace), HIPOPS_U8, 1, {needed}, {1}};
+  Argument of_workspace{op, "workspace", &view};
+  if (!byte_range(view, &of_workspace.bytes))
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "%s: workspace is %p, from where %" PRId64 " bytes reach outside the address space", op, workspace, needed);
+  for (const Argument& tensor : tensors)
+    if (hipops_status status = check_overlap(of_workspace, tensor)) return status;
+  return HIPOPS_SUCCESS;
+}
+
+hipops_status check_bytes(const char* op, const int64_t* bytes) {
+  if (bytes) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: bytes is NULL, expected memory for an int64_t", op);
+}
+
 bool supports_elements(hipops_dtype dtype, hipops_dtype second) {
   return dtype_bytes(dtype) != 0 && second == HIPOPS_NONE;
 }

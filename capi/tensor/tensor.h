@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "hipops/hipops.h"
 #include "tensor/overlap.h"
@@ -57,5 +58,13 @@ hipops_status check_index_dtype(const Argument& a, int64_t last);
 // passed check_tensor, perhaps as another Argument.
 constexpr bool kInPlace = true;
 hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place = false);
+
+// A workspace may be NULL; an op that needs it checks that itself. Otherwise it must be aligned, have `needed` bytes or
+// more, and not overlap `tensors`.
+hipops_status check_workspace(const char* op, const void* workspace, int64_t workspace_bytes, int64_t needed,
+                              std::initializer_list<Argument> tensors);
+
+// Checks the output pointer of hipops_<op>_workspace_bytes.
+hipops_status check_bytes(const char* op, const int64_t* bytes);
 
 }  // namespace hipops
