@@ -18,7 +18,7 @@ wrong = []
 device = "cuda" if torch.cuda.is_available() else "cpu"
 ops, F = torch.ops.hipops, torch.nn.functional
 torch.manual_seed(1)
-warnings.simplefilter("ignore")  # PyTorch warns of what it calls in a loop, and where a backward pass raises
+warnings.simplefilter("ignore")  # PyTorch warns of calls in a loop, and of a backward pass that raises
 
 
 def normal(*shape, dtype=torch.float64):
@@ -86,6 +86,7 @@ cases = [
     ("scatter_add_", lambda y, src: changed(ops.scatter_add_, y, 1, out_of_range, src, True), (x, normal(2, 3))),
     ("index_add_", lambda y, source: changed(ops.index_add_, y, 1, few, source), (x, normal(3, 4))),
     ("reduce", lambda x: ops.reduce(x, "sum"), (x,)),
+    ("reduce", lambda x: ops.reduce(x * 3, "mean", [0]), (normal(1)[0],)),
     ("reduce", lambda x: ops.reduce(x, "mean", [0, -1], True), (normal(2, 3, 4),)),
     ("reduce", lambda x: ops.reduce(x, "mean", [1]), (normal(2, 3, 4).permute(2, 0, 1),)),
     ("reduce", lambda x: ops.reduce(x, "sum", [2, 0]), (normal(2, 3, 4),)),
@@ -106,7 +107,7 @@ for name, call, given in cases:
     except Exception as failure:
         wrong.append(f"{name}: {str(failure)[:900]}")
 
-# ---- The others: beside PyTorch's gradients, in float32 and 16 bits
+# ---- The gradients of PyTorch, in float32 and 16 bits
 def own_rms_norm(x, w=None, eps=1e-5):
     return F.rms_norm(x, (8,), w, eps)
 
@@ -186,7 +187,7 @@ for name, (call, own, given) in beside.items():
         alone = [each if i == j else each.detach() for j, each in enumerate(given)]
         expect_close(f"{name}, the gradient of argument {i} alone", gradients(call, alone, dys, [alone[i]])[0], right[i], 1e-5)
 
-# ---- What could lose a gradient is right, or raises
+# ---- Every call that could lose a gradient is right or raises
 at, single = torch.tensor([0, 2, 2], device=device), torch.float32
 missing, in_place = "has no backward pass for", "modified by an inplace operation"
 

@@ -83,7 +83,7 @@ def _of_reduce(a: Any, dy: torch.Tensor) -> Any:
     if a.reduction not in ("sum", "mean"):
         raise NotImplementedError(_WITHOUT_BACKWARD.format(f"reduce, for {a.reduction},", "x", "x"))
     rank = len(a.shape)
-    dims = sorted(range(rank) if a.dim is None else {d % max(rank, 1) for d in a.dim})
+    dims = sorted(range(rank) if a.dim is None or not rank else {d % rank for d in a.dim})
     for d in () if a.keepdim else dims:
         dy = dy.unsqueeze(d)
     return (dy if a.reduction == "sum" else dy / math.prod(a.shape[d] for d in dims)).expand(a.shape),
@@ -92,7 +92,7 @@ def _of_reduce(a: Any, dy: torch.Tensor) -> Any:
 def _of_topk(a: Any, dy: torch.Tensor, of_indices: None) -> Any:
     index = a.indices
     if a.window_indices and a.row_begin is not None:
-        index = torch.where(index < 0, index, index + a.row_begin.view(*a.shape[:-1], 1))
+        index = torch.where(index < 0, index, index + a.row_begin.reshape(*a.shape[:-1], 1))
     return _in_zeros(ops.scatter_, a.shape, -1, index, dy)
 
 
