@@ -102,6 +102,14 @@ def logits(model, ids):
     return next(t for t in (getattr(out, "logits", None), getattr(out, "last_hidden_state", None), out[0]) if t is not None).float()
 
 
+def gradients(model, ids):
+    """The gradients of all parameters in one tensor. 0 for a parameter without a gradient."""
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    with torch.enable_grad():
+        each = torch.autograd.grad(logits(model, ids).square().mean(), parameters, allow_unused=True)
+    return torch.cat([(torch.zeros_like(p) if g is None else g).flatten() for p, g in zip(parameters, each)])
+
+
 def counted(model, ids):
     with Counted() as ops:
         logits(model, ids)
@@ -146,6 +154,11 @@ def tried(config_class, model_class, device):
         return "not made", model, {}
     model, ids, own = model
     bf16, words, wrong = copy.deepcopy(model).bfloat16(), [], []
+    try:
+        own_gradients = gradients(model, ids)
+    except Exception as failed:
+        own_gradients = None
+        words.append(f"not trained by its own code: {type(failed).__name__}")
     replaced, called = hipops.torch.patch(model), collections.Counter()
     patched = [(m, type(how)) for m in model.modules() if isinstance(how := getattr(type(m), "_hipops", None), (Norm, Gate, tuple))
                and (type(how) is not tuple or type(m).__name__ in replaced.residual_adds)]
@@ -157,6 +170,15 @@ def tried(config_class, model_class, device):
         exact = logits(exact, ids)
         if not apart(got, exact) < 1.25 * apart(own, exact):
             wrong.append(f"f32 logits differ by {off:.2g}, and by {apart(got, exact):.2g} from f64's, its own by {apart(own, exact):.2g}")
+    if own_gradients is not None:
+        off = apart(gradients(model, ids), own_gradients)
+        if not off < 1e-3:
+            exact = copy.deepcopy(model).double()
+            hipops.torch.unpatch(exact)
+            exact = gradients(exact, ids)
+            distances = [apart(each, exact) for each in (gradients(model, ids), own_gradients)]
+            if not distances[0] < 1.25 * distances[1]:
+                wrong.append(f"gradients differ by {off:.2g}; {distances[0]:.2g} from f64's, its own {distances[1]:.2g}")
     adds = counts["fused_add_rms_norm"] + counts["fused_add_layer_norm"]
     norms = counts["rms_norm"] + counts["layer_norm"] + adds
     for module, kind in patched:

@@ -27,6 +27,7 @@ except ImportError as missing:
 from counted import Counted
 
 import hipops.torch
+from hipops.torch._backward import BACKWARD
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs/guide/pytorch.md"
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -594,7 +595,7 @@ def adds_in_a_source():
             x.requires_grad_()
             with Counted() as ops:
                 expect("a gradient", model(x, y, *given).requires_grad)
-            expect(f"with gradients: {ops.counts}", not ops.counts)
+            expect(f"with gradients: {ops.counts}", bool(ops.counts) == (("rms_norm" if made is torch.nn.RMSNorm else "layer_norm") in BACKWARD))
 
 
 # ---- Gated activations
@@ -983,9 +984,26 @@ def gradients_and_checkpointing():
         if checkpointing:
             model.gradient_checkpointing_enable()
         model.train()
-        model(ids).logits.square().mean().backward()
+        with Counted() as ops:
+            model(ids).logits.square().mean().backward()
+        expect(f"checkpointing {checkpointing}: {ops.counts}", all(ops.counts[op] for op in ("rms_norm", "fused_add_rms_norm", "rope")))
         off = max(distance(p.grad, own[n]) for n, p in model.named_parameters())
         expect(f"checkpointing {checkpointing}: gradients off by {off}", off < 1e-6)
+    model.gradient_checkpointing_disable()
+    penalties = []
+    for change in (lambda model: None, hipops.torch.unpatch):
+        change(model)
+        weight = model.model.norm.weight
+        gradient = torch.autograd.grad(model(ids).logits.square().mean(), weight, create_graph=True)[0]
+        penalties.append(torch.autograd.grad(gradient.square().sum(), model.model.layers[0].input_layernorm.weight)[0])
+    expect("second derivatives", distance(*penalties) < 1e-4 * penalties[1].abs().max().item())
+    model, ids = small(dtype=torch.bfloat16)
+    gradients = []
+    for change in (lambda model: None, hipops.torch.patch, lambda model: hipops.torch.unpatch(model) or model.float()):
+        change(model)
+        gradients.append(torch.autograd.grad(model(ids).logits.float().square().mean(), list(model.parameters())))
+    own, got = (sum((a.double() - b.double()).square().sum() for a, b in zip(each, gradients[2])).sqrt().item() for each in gradients[:2])
+    expect(f"bf16 gradients: {got} from float32's, the model's own {own}", got < 1.1 * own)
 
 
 @check
@@ -1278,7 +1296,15 @@ def plain_layers():
             y, s = fused(x, h)
             expect("FusedAddRMSNorm", distance(y, F.rms_norm(x + h, (64,), fused.weight, 1e-5)) < 1e-5 and torch.equal(s, x + h))
             expect("LayerNorm", distance(layer(x), F.layer_norm(x, (64,), layer.weight, layer.bias)) < 1e-5)
-        expect(f"{ops.counts}", sum(ops.counts.values()) == (0 if is_graded else 3))
+            if is_graded:
+                loss = rms(x).square().sum() + sum(each.square().sum() for each in fused(x, h)) + layer(x).square().sum()
+                parameters = rms.weight, fused.weight, layer.weight
+                own = [F.rms_norm(x, (64,), rms.weight, 1e-5), F.rms_norm(x + h, (64,), fused.weight, 1e-5), F.layer_norm(x, (64,), layer.weight, layer.bias)]
+                right = torch.autograd.grad(sum(each.square().sum() for each in own), parameters)
+                for got, expected in zip(torch.autograd.grad(loss, parameters), right):
+                    expect("the gradient of a layer", distance(got, expected) < 1e-3)
+        known = BACKWARD if is_graded else ("rms_norm", "fused_add_rms_norm", "layer_norm")
+        expect(f"{ops.counts}", all(bool(ops.counts[op]) == (op in known) for op in ("rms_norm", "fused_add_rms_norm", "layer_norm")))
     angles = normal(2, 7, 8)
     for rotate, doubled, turned in ((layers.apply_rotary_pos_emb, torch.cat((angles, angles), -1), rotate_half),
                                     (layers.apply_rotary_pos_emb_interleaved, angles.repeat_interleave(2, -1),
@@ -1288,7 +1314,13 @@ def plain_layers():
             cos, sin = doubled.cos(), doubled.sin()
             expected = [t * cos.unsqueeze(at) + turned(t) * sin.unsqueeze(at) for t in (q, k)]
             for given in (q, q.clone().requires_grad_()):
-                got = rotate(given, k, cos, sin, unsqueeze_dim=at)
+                with Counted() as ops:
+                    got = rotate(given, k, cos, sin, unsqueeze_dim=at)
+                expect(f"{ops.counts}", sum(ops.counts.values()) == 2)
+                if given.requires_grad:
+                    right = expected[0].detach() * cos.unsqueeze(at) - turned(expected[0] * sin.unsqueeze(at))
+                    expect("the gradient of q", distance(torch.autograd.grad(got[0], given, expected[0])[0], right) < 1e-5)
+                    expect("a table with a gradient", rotate(q, k, cos.clone().requires_grad_(), sin, unsqueeze_dim=at)[0].grad_fn.name() != "HipopsOpBackward")
                 expect(f"{rotate.__name__} {at}", all(distance(g.detach(), e) < 1e-5 for g, e in zip(got, expected)))
 
 

@@ -88,16 +88,17 @@ class Norm:
         held = module._parameters  # nn.Module.__getattr__ is slow
         names = ("weight",) if self.op == "rms_norm" else ("weight", "bias")
         weights = [held[name] if name in held else getattr(module, name, None) for name in names]
-        if type(eps) not in (int, float) or x.dtype not in self.dtypes or not layers.norm_acts_on(x, *weights):
+        name = self.op if residual is None else "fused_add_" + self.op
+        if type(eps) not in (int, float) or x.dtype not in self.dtypes or not layers.norm_acts_on(name, x, *weights):
             return None
         if isinstance(shape := getattr(module, "normalized_shape", None), (tuple, list)) and tuple(shape) != x.shape[-1:]:
             return None
         rest, is_contiguous = (*weights, eps, *self.flags), not self.keeps_layout or layers.is_in_order(x)
         if residual is not None:  # the sum is in order if x is
-            if not is_contiguous or not layers.add_acts_on(x, residual):
+            if not is_contiguous or not layers.add_acts_on(name, x, residual):
                 return None
-            return getattr(torch.ops.hipops, "fused_add_" + self.op)(residual, x, *weights, eps, True, *self.flags)
-        op = getattr(torch.ops.hipops, self.op)
+            return getattr(torch.ops.hipops, name)(residual, x, *weights, eps, True, *self.flags)
+        op = getattr(torch.ops.hipops, name)
         if is_contiguous:
             return op(x, *rest)
         if 0 in x.stride():
@@ -275,7 +276,7 @@ class Gate:
         limit, alpha = (getattr(module, each) if isinstance(each, str) else each for each in (self.limit, self.alpha))
         if type(limit) not in (int, float) or type(alpha) not in (int, float) or not limit >= 0 or (limit == 0 and self.limit):
             return None
-        if not layers.add_acts_on(x, up) or x.dtype not in self.dtypes or not layers.is_in_order(x) or not layers.is_in_order(up):
+        if not layers.add_acts_on("activation_and_mul", x, up) or x.dtype not in self.dtypes or not layers.is_in_order(x) or not layers.is_in_order(up):
             return None
         return torch.ops.hipops.activation_and_mul(x, up, self.kind, limit, alpha, self.up_plus_one)
 
@@ -528,7 +529,7 @@ def fused(method: Any, *names: frozenset[str]) -> tuple[Callable[..., Any] | Non
 
 def patch(model: torch.nn.Module) -> Replaced:
     """Replaces norms, rotary embeddings, residual adds and gated activations of this transformers model by hipops' ops, and returns a
-    report. The ops run if no gradient is required, for example under torch.no_grad(). Otherwise the model's own functions run.
+    report. If a gradient is required that an op does not have, the model's own function runs.
 
     A norm, rotary embedding or activation is replaced if a trial shows that a hipops op computes the same. A residual add and the norm
     after it become one op if the source of a layer has nothing between them. An activation and a product become one op if the source has

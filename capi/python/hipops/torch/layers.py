@@ -1,7 +1,7 @@
 """Modules and functions of hipops for your own model and for the package `kernels`. hipops.torch.patch uses them too.
 
-They compute by PyTorch if hipops' ops cannot act: if a gradient or tangent is required, under torch.compile, a tracer or autocast, and
-for sharded tensors or tensors on another device.
+They compute by PyTorch if hipops' ops cannot act: if a tangent is required, or a gradient that the op does not have; under torch.compile,
+a tracer or autocast; and for sharded tensors or tensors on another device.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from torch.autograd import forward_ad
 
 from .._abi import Backend
 from .._library import LIBRARY
+from ._backward import BACKWARD
 
 __all__ = ["FusedAddRMSNorm", "LayerNorm", "RMSNorm", "apply_rotary_pos_emb", "apply_rotary_pos_emb_interleaved", "kernel_mapping"]
 
@@ -37,8 +38,8 @@ def has_backend(device_type: str) -> bool:
     return True
 
 
-def acts_on(x: Any, *others: Any) -> bool:
-    """Whether a hipops op can replace PyTorch's functions for these tensors. Any but x may be None. torch.compile fuses PyTorch's
+def acts_on(op: str, x: Any, *others: Any) -> bool:
+    """Whether the op can replace PyTorch's functions for these tensors. Any but x may be None. torch.compile fuses PyTorch's
     functions with their neighbours, so the answer is no there."""
     if (torch.compiler.is_compiling() or torch.jit.is_tracing() or forward_ad._current_level >= 0
             or torch._C._functorch.peek_interpreter_stack() is not None):
@@ -48,9 +49,9 @@ def acts_on(x: Any, *others: Any) -> bool:
         return False
     if torch.is_autocast_enabled(device.type):  # autocast changes the dtypes of PyTorch's functions
         return False
-    has_gradients = torch.is_grad_enabled()
+    lacks_gradients = op not in BACKWARD and torch.is_grad_enabled()
     for tensor in (x, *others):
-        if tensor is not None and (type(tensor) not in PLAIN or tensor.device != device or (has_gradients and tensor.requires_grad)):
+        if tensor is not None and (type(tensor) not in PLAIN or tensor.device != device or (lacks_gradients and tensor.requires_grad)):
             return False
     return True
 
@@ -63,37 +64,38 @@ def is_in_order(x: torch.Tensor) -> bool:
     return all(outer >= inner > 0 for outer, inner in zip(strides, strides[1:]))
 
 
-def norm_acts_on(x: Any, *weights: Any) -> bool:
+def norm_acts_on(op: str, x: Any, *weights: Any) -> bool:
     """acts_on, for a norm of x's last dimension."""
     dtype, shape = x.dtype, x.shape[-1:]
     for weight in weights:
         if weight is not None and (weight.dtype != dtype or weight.shape != shape):
             return False
-    return acts_on(x, *weights) and x.dim() > 0
+    return acts_on(op, x, *weights) and x.dim() > 0
 
 
-def add_acts_on(x: Any, residual: Any) -> bool:
+def add_acts_on(op: str, x: Any, residual: Any) -> bool:
     """acts_on, for x + residual."""
-    return acts_on(x, residual) and (x.dtype, x.shape) == (residual.dtype, residual.shape)
+    return acts_on(op, x, residual) and (x.dtype, x.shape) == (residual.dtype, residual.shape)
 
 
-def _fits(norm: Any, x: torch.Tensor, *weights: Any) -> bool:
+def _fits(norm: Any, op: str, x: torch.Tensor, *weights: Any) -> bool:
     """norm_acts_on, for a module of torch.nn: of one dimension and with an eps."""
-    return x.shape[-1:] == norm.normalized_shape and norm.eps is not None and norm_acts_on(x, *weights)
+    return x.shape[-1:] == norm.normalized_shape and norm.eps is not None and norm_acts_on(op, x, *weights)
 
 
 class RMSNorm(torch.nn.RMSNorm):
     """torch.nn.RMSNorm; by hipops if it is of one dimension and has an eps."""
 
     def forward(self, x: torch.Tensor) -> Any:
-        return torch.ops.hipops.rms_norm(x, self.weight, self.eps) if _fits(self, x, self.weight) else super().forward(x)
+        return torch.ops.hipops.rms_norm(x, self.weight, self.eps) if _fits(self, "rms_norm", x, self.weight) else super().forward(x)
 
 
 class FusedAddRMSNorm(RMSNorm):
     """The norm of x + residual, and that sum."""
 
     def forward(self, x: torch.Tensor, residual: torch.Tensor) -> Any:  # type: ignore[override]
-        if not _fits(self, x, self.weight) or not add_acts_on(x, residual):
+        op = "fused_add_rms_norm"
+        if not _fits(self, op, x, self.weight) or not add_acts_on(op, x, residual):
             total = x + residual
             return super().forward(total), total
         return torch.ops.hipops.fused_add_rms_norm(residual, x, self.weight, self.eps, True)  # its sum has the strides of x + residual
@@ -104,7 +106,7 @@ class LayerNorm(torch.nn.LayerNorm):
 
     def forward(self, x: torch.Tensor) -> Any:
         weights = self.weight, self.bias
-        return torch.ops.hipops.layer_norm(x, *weights, self.eps) if _fits(self, x, *weights) else super().forward(x)
+        return torch.ops.hipops.layer_norm(x, *weights, self.eps) if _fits(self, "layer_norm", x, *weights) else super().forward(x)
 
 
 def single(table: torch.Tensor, kind: str) -> torch.Tensor:
@@ -132,7 +134,9 @@ def rotated(op: str, kind: str, rows: Any, cos: torch.Tensor, sin: torch.Tensor,
     """Rotates each tensor of rows by op, rope or rope_i. Returns None if the op cannot act. The tensors are [b, h, t, d], or [b, t, h, d]
     if heads_at is 2. The tables are [b, t, r], [1, t, r] or [t, r], of a kind (see single)."""
     x, call = rows[0], getattr(torch.ops.hipops, op)
-    if not acts_on(*rows, cos, sin) or rows[-1].dtype != x.dtype or cos.shape != sin.shape or cos.dtype != sin.dtype:
+    if not acts_on(op, *rows, cos, sin) or (torch.is_grad_enabled() and (cos.requires_grad or sin.requires_grad)):
+        return None
+    if rows[-1].dtype != x.dtype or cos.shape != sin.shape or cos.dtype != sin.dtype:
         return None
     if x.dim() != 4 or cos.dim() not in (2, 3) or cos.shape[:-2] not in ((), (1,), x.shape[:1]) or cos.shape[-2] != x.shape[3 - heads_at]:
         return None
@@ -169,7 +173,7 @@ class _KernelRMSNorm(torch.nn.Module):
     can_torch_compile = True
 
     def forward(self, hidden_states: torch.Tensor) -> Any:
-        if not norm_acts_on(hidden_states, self.weight):
+        if not norm_acts_on("rms_norm", hidden_states, self.weight):
             return type(self).forward(self, hidden_states)
         eps: Any = getattr(self, "variance_epsilon", None) or self.eps
         return torch.ops.hipops.rms_norm(hidden_states, self.weight, eps, False, True)
