@@ -98,6 +98,10 @@ cases = [
     ("upsample_nearest2d", lambda x: ops.upsample_nearest2d(x, [5, 7], 2.0, 1.75, "exact"), (normal(1, 2, 3, 4),)),
     ("upsample_nearest2d", lambda x: ops.upsample_nearest2d(x, [2, 9], None, None, "candle"), (normal(1, 2, 3, 4),)),
     ("strided_copy", lambda x: ops.strided_copy(x), (x.t(),)),
+    ("softmax", lambda x: ops.softmax(x), (x.t(),)),
+    ("log_softmax", lambda x: ops.log_softmax(x, True), (x,)),
+    ("softmax_backward", lambda dy, y: ops.softmax_backward(dy, y, 0.5), (normal(3, 8), x.softmax(-1))),
+    ("log_softmax_backward", lambda dy, y: ops.log_softmax_backward(dy, y), (normal(3, 8), x.log_softmax(-1))),
 ]
 for name, call, given in cases:
     given = [leaf(each) for each in given]
@@ -131,7 +135,15 @@ def windowed(x):
     return torch.stack([F.pad(part.topk(min(2, len(part)))[0], (0, 2 - min(2, len(part)))) for part in parts])
 
 
+def own_softmax_ext(x):
+    return torch.cat((x * 0.5 + mask.to(x.dtype), sinks.to(x.dtype).expand(3, 1)), -1).softmax(-1)[..., :-1]
+
+
+mask, sinks = normal(1, 8).masked_fill(torch.arange(8, device=device) == 3, -torch.inf).float(), normal(1, 1).float()
 beside = {
+    "softmax": (ops.softmax, lambda x: x.softmax(-1), (x,)),
+    "log_softmax": (ops.log_softmax, lambda x: x.log_softmax(-1), (x,)),
+    "softmax_ext": (lambda x: ops.softmax_ext(x, mask, None, sinks.expand(3, 1), 0.5), own_softmax_ext, (x,)),
     "rms_norm": (ops.rms_norm, own_rms_norm, (x, w)),
     "fused_add_rms_norm": (ops.fused_add_rms_norm, own_fused, (x, normal(3, 8), w)),
     "its norm": (lambda *given: ops.fused_add_rms_norm(*given)[0], lambda *given: own_fused(*given)[0], (x, normal(3, 8), w)),
@@ -233,7 +245,8 @@ def backward_of(call):
 
 number = at.clone()
 for exception, words, call in (
-        (NotImplementedError, f"softmax {missing} x", backward_of(lambda: ops.softmax(values(3, 8)).sum())),
+        (NotImplementedError, f"activation {missing} x", backward_of(lambda: ops.activation(values(3, 8), "silu").sum())),
+        (NotImplementedError, f"softmax_ext {missing} mask", backward_of(lambda: ops.softmax_ext(values(3, 8), values(1, 8)).sum())),
         (NotImplementedError, f"rope {missing} cos", backward_of(lambda: ops.rope(values(1, 1, 3, 8), values(3, 4), sin[:3, :1].float().expand(3, 4)).sum())),
         (NotImplementedError, f"reduce, for max, {missing} x", backward_of(lambda: ops.reduce(values(3, 8), "max"))),
         (NotImplementedError, f"static_quantize {missing} x", lambda: ops.static_quantize(values(3, 8), normal(1, dtype=single), torch.int8)),
@@ -256,7 +269,7 @@ for exception, words, call in (
         (RuntimeError, "complex64, expected one of", lambda: ops.cumsum(values(3, 8).to(torch.complex64), 1)),
         (ValueError, "cumsum: x requires a gradient, which only torch.ops.hipops", lambda: hipops.cumsum(values(3, 8), 1)),
         (ValueError, "cumsum: y requires a gradient", lambda: hipops.cumsum(normal(3, 8, dtype=single), 1, out=values(3, 8))),
-        (Exception, f"softmax {missing} x", lambda: torch.compile(ops.softmax, backend="aot_eager")(values(3, 8)))):
+        (Exception, f"activation {missing} x", lambda: torch.compile(ops.activation, backend="aot_eager")(values(3, 8), "silu"))):
     expect(exception, words, call)
 untouched = values(3, 8)
 before = untouched.detach().clone()
@@ -282,7 +295,7 @@ for is_graph_input in (True, False):  # torch.compile: y is an input of the grap
     start, result = y.detach().clone(), torch.compile(adds, backend="aot_eager", fullgraph=True)(y, source)
     (y.square() if is_graph_input else result).sum().backward()
     expect_close("the gradient of a compiled index_add_", source.grad, 2 * start.index_add(0, at, source.detach())[at], 1e-5)
-for call in (ops.rms_norm, lambda x: sum(ops.fused_add_rms_norm(x, x)), lambda x: ops.gather(x, 0, at), lambda x: changed(ops.scatter_add_, x, 0, at, x), lambda x: ops.sort(x)[0], lambda x: ops.cumsum(x, 0)):
+for call in (ops.rms_norm, ops.softmax, lambda x: sum(ops.fused_add_rms_norm(x, x)), lambda x: ops.gather(x, 0, at), lambda x: changed(ops.scatter_add_, x, 0, at, x), lambda x: ops.sort(x)[0], lambda x: ops.cumsum(x, 0)):
     def inner(x, call=call):
         return torch.func.grad(lambda x: call(x).pow(3).sum())(x).square().sum()
     given = values(3)

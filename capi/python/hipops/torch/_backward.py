@@ -35,20 +35,34 @@ def _of_norm(a: Any, dy: torch.Tensor, x: torch.Tensor) -> Any:
     return ops.rms_norm_backward(dy, x, a.weight, None, a.eps, a.weight_plus_one, a.round_before_weight, a.batch_invariant, "weight" in a.needed)
 
 
-def _of_norm_backward(a: Any, ddx: Any, ddw: Any) -> Any:
-    weights = () if a.weight is None else (a.weight,)
+def _by_pytorch(function: Callable[..., Any], given: Any, gradients: Any) -> Any:
+    """The gradients of `given`, for a function of them that consists of PyTorch's ops. It computes in float32 or float64."""
+    def wide(x: torch.Tensor) -> torch.Tensor:
+        return x.to(torch.promote_types(x.dtype, torch.float32))
 
-    def gradients(dy: torch.Tensor, x: torch.Tensor, *weights: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        dtype = torch.promote_types(x.dtype, torch.float32)
-        rstd = (x.to(dtype).square().mean(-1, keepdim=True) + a.eps).rsqrt()
-        normed, scaled = x * rstd, dy.to(dtype)
-        of_weights = [(scaled * normed).sum_to_size(w.shape).to(w.dtype) for w in weights]
+    results, pull = torch.func.vjp(lambda *given: function(*map(wide, given)), *given)
+    return pull(tuple(torch.zeros_like(y) if dy is None else wide(dy) for y, dy in zip(results, gradients)))
+
+
+def _of_norm_backward(a: Any, *gradients: Any) -> Any:
+    def formula(dy: torch.Tensor, x: torch.Tensor, *weights: torch.Tensor) -> Any:
+        rstd = (x.square().mean(-1, keepdim=True) + a.eps).rsqrt()
+        normed = x * rstd
+        of_weights = [(dy * normed).sum_to_size(w.shape) for w in weights]
         for w in weights:
-            scaled = scaled * (w + a.weight_plus_one)
-        return ((scaled - normed * (scaled * normed).mean(-1, keepdim=True)) * rstd).to(x.dtype), *of_weights
+            dy = dy * (w + a.weight_plus_one)
+        return (dy - normed * (dy * normed).mean(-1, keepdim=True)) * rstd, *of_weights
 
-    made, pull = torch.func.vjp(gradients, a.dy, a.x, *weights)
-    return *pull(tuple(torch.zeros_like(y) if d is None else d for y, d in zip(made, (ddx, ddw)))), None
+    given = (a.dy, a.x) if a.weight is None else (a.dy, a.x, a.weight)
+    return *_by_pytorch(formula, given, gradients), None
+
+
+def _of_softmax_backward(a: Any, *gradients: Any) -> Any:
+    return _by_pytorch(lambda dy, y: (a.scale * y * (dy - (dy * y).sum(-1, keepdim=True)),), (a.dy, a.y), gradients)
+
+
+def _of_log_softmax_backward(a: Any, *gradients: Any) -> Any:
+    return _by_pytorch(lambda dy, y: (dy - y.exp() * dy.sum(-1, keepdim=True),), (a.dy, a.y), gradients)
 
 
 def _of_sum_and_norm(a: Any, dy: Any, dh: Any) -> Any:
@@ -125,6 +139,11 @@ BACKWARD = {
     "upsample_nearest1d": Backward("x", "", lambda a, dy: _of_upsampled(a, dy, a.scale)),
     "upsample_nearest2d": Backward("x", "", lambda a, dy: _of_upsampled(a, dy, a.scale_h, a.scale_w)),
     "strided_copy": Backward("x", "", lambda a, dy: (dy,)),
+    "softmax": Backward("x", "out", lambda a, dy: (ops.softmax_backward(dy, a.out, 1.0, a.batch_invariant),)),
+    "softmax_ext": Backward("x", "out", lambda a, dy: (ops.softmax_backward(dy, a.out, a.scale, a.batch_invariant),)),
+    "log_softmax": Backward("x", "out", lambda a, dy: (ops.log_softmax_backward(dy, a.out, a.batch_invariant),)),
+    "softmax_backward": Backward("dy y", "dy y", _of_softmax_backward),
+    "log_softmax_backward": Backward("dy y", "dy y", _of_log_softmax_backward),
 }
 
 
