@@ -116,7 +116,8 @@ HIPOPS_FN void load_keys(const Rule& rule, const Window<T>& w, int64_t tile, uin
   const int32_t high = w.end - tile < Lanes * Depth ? int32_t(w.end - tile) : Lanes * Depth;
   const int32_t whole = (low + kLength - 1) / kLength * kLength;  // the first vector that is inside
   const bool has_vectors = w.step == 1 && whole + kLength <= high;
-  Packed<T, kLength> v[kTogether];
+  // A value, because clang keeps vectors that have none in registers of their own, over all loops around this one.
+  Packed<T, kLength> v[kTogether] = {};
 #pragma unroll
   for (int g = 0; g < kGroups; ++g) {
     if (g % kTogether == 0 && has_vectors) {
