@@ -767,6 +767,35 @@ HIPOPS_API hipops_status hipops_moe_align_block_size(const hipops_tensor* sorted
                                                      const hipops_tensor* expert_map, int64_t experts,
                                                      int64_t block_size, void* stream);
 
+/* ---- Sampling ------------------------------------------------------------------------------------------------------ */
+
+/* tokens[r] = a token of row r, drawn by uniform[r].
+ *
+ * x: the logits, [rows, vocabulary], f32, f16 or bf16, at least one token. All other tensors are vectors of [rows], of any
+ * stride: a stride of 0 is one number for all rows. tokens is i32 or i64, uniform is f32. temperature, top_p and min_p are f32,
+ * top_k is i32 or i64, and each of them may be NULL. tokens overlaps nothing.
+ *
+ * A row has these steps. Each works on the tokens that the steps before have left:
+ *   temperature  weight = exp((x - the greatest x) / temperature). NULL: 1. If it is 0, negative or NaN, the token is the first
+ *                with the greatest x, and the row's other numbers have no effect.
+ *   top_k        the k tokens with the greatest x are left. 0 or less, or NULL: all
+ *   top_p        the fewest tokens with the greatest x are left whose weights sum to top_p * the sum of the weights before, or more.
+ *                One token is always left. 1 or more, NaN or NULL: all
+ *   min_p        tokens with weight >= min_p * the greatest weight are left. Above 1 it is 1. 0 or less, NaN or NULL: all
+ *   uniform      sums of weights are formed in the order of the vocabulary. The token is the first whose sum is above
+ *                uniform * the last sum. uniform is in [0, 1): below 0 or NaN it is 0, and from 1 on it is 1 - 2^-24
+ * Of tokens with equal x, top_k and top_p leave the first.
+ *
+ * -inf has weight 0. If some x are +inf, these have equal weights, and all others have weight 0. If a row has a NaN, or if all
+ * its x are -inf, its token is -1. -0 equals +0.
+ *
+ * Weights are integers: 2^31 is the greatest, and they are rounded, so weights below 2^-32 of the greatest are 0. Each weight is
+ * within 1, or a factor of 1 + 2^-18, of the exact one. All devices round the operations that compute a weight in the same way.
+ * So the same call gives the same tokens on every run, on every device, and next to any other rows. No workspace. */
+HIPOPS_API hipops_status hipops_sample(const hipops_tensor* tokens, const hipops_tensor* x, const hipops_tensor* uniform,
+                                       const hipops_tensor* temperature, const hipops_tensor* top_k,
+                                       const hipops_tensor* top_p, const hipops_tensor* min_p, void* stream);
+
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 
 /* The version as "0.2.0". Before 1.0 a minor version may change the ABI. The SONAME then changes too. */

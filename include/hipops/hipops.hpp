@@ -420,6 +420,12 @@ HIPOPS_CALL moe_align_block_size(const tensor& sorted_ids, const tensor& expert_
   return check(hipops_moe_align_block_size(&sorted_ids, &expert_ids, &count, &x, expert_map.get(), experts, block_size,
                                            stream));
 }
+// tokens = a token of each row of logits, drawn by the row's uniform number.
+HIPOPS_CALL sample(const tensor& tokens, const const_tensor& x, const const_tensor& uniform,
+                   const optional_tensor& temperature = nullptr, const optional_tensor& top_k = nullptr,
+                   const optional_tensor& top_p = nullptr, const optional_tensor& min_p = nullptr, void* stream = nullptr) {
+  return check(hipops_sample(&tokens, &x, &uniform, temperature.get(), top_k.get(), top_p.get(), min_p.get(), stream));
+}
 // values, indices = each row of x in order, and its columns. Either may be absent.
 HIPOPS_CALL sort(const optional_output& values, const optional_output& indices, const const_tensor& x, uint32_t flags = 0,
                  workspace w = {}, void* stream = nullptr) {

@@ -240,6 +240,13 @@ expect_close("weights of topk_softmax", weights, 2 * scores / scores.sum(1, keep
 positions, of_blocks, count = hipops.moe_align_block_size(np.array([[3, 0], [3, 1], [3, 3]]), 4, 2, np.array([0, -1, 2, 1], np.int32))
 expect_close("moe_align_block_size", positions[:6], np.array([1, 6, 0, 2, 4, 5]), 0)
 expect_close("its experts", np.append(of_blocks[:4], count), np.array([0, 1, 1, -1, 6]), 0)
+numbers = np.array([0, 0.3, 0.6, 0.9, 0.999, 0.5], np.float32)
+expect_close("sample at temperature 0", hipops.sample(x, numbers, 0 * numbers), x.argmax(1), 0)
+best, shares = np.sort(np.argsort(-x, axis=1, kind="stable")[:, :3], 1), np.cumsum(np.full(6, 1 / 3, np.float32))[:3]
+expect_close("sample of three", hipops.sample(x, numbers, np.full(6, 1e6, np.float32), np.full(6, 3)),
+             best[np.arange(6), np.searchsorted(shares, numbers, side="right")], 0)
+tokens = hipops.sample(x, numbers, numbers + 1, np.full(6, 9, np.int32), numbers, numbers / 9, out=np.empty(6, np.int64))
+expect_close("sample by all numbers", tokens[0], x[0].argmax(), 0)
 zeros, quarters = np.zeros((3, 4), np.float32), np.full((3, 4), 0.25)
 if has_capsules:
     expect_close("softmax through DLPack", hipops.softmax(Dlpack(zeros), out=zeros + 1), quarters)

@@ -1216,6 +1216,20 @@ MUTATIONS = (
         before="if (from + n * kAlignBlock + thread < first) cursor",
         after="if (first > a.total) cursor",
         runs=(Run("sizes", "i32", output="size_40000x1"),)),
+    Mutation(
+        "sampled_with_one_more_tie",
+        "Of equal logits, one more is left than top_k or top_p allow.",
+        "sample", "sample.hip",
+        before="*bound -= digit.above + 1;",
+        after="*bound -= digit.above;",
+        runs=(Run("exact", "f32", output="exact_"),)),
+    Mutation(
+        "sampled_without_carry",
+        "Sums of weights lose what is above 32 bits.",
+        "sample", "sample.hip",
+        before="if (low.fetch_add(at, amount) > UINT32_MAX - amount) high",
+        after="if (low.fetch_add(at, amount) > UINT32_MAX) high",
+        runs=(Run("exact", "f32", output="exact_"),)),
 
     # ---- Rounding. Truncation stays under the 1 ULP that 16-bit results may have, except in cases that allow half an
     # ULP.

@@ -159,6 +159,25 @@ def aligned(tokens, k, experts, size=16):
                     lambda ids: (torch.sort(ids.view(-1), stable=True), torch.bincount(ids.view(-1), minlength=experts)), (ids,), 0.1)
 
 
+def sampled(dtype, rows, cols, greedy=False):
+    """Temperature 0.8, top_k 50, top_p 0.9; or the greatest logit. The peer draws among the same tokens, in the order of logits."""
+    x, numbers = 3 * random(rows, cols, dtype=dtype), torch.rand(rows, device="cuda")
+    tokens = torch.empty(rows, dtype=torch.int32, device="cuda")
+    temperature, top_p = (torch.full((rows,), v, device="cuda") for v in (0.0 if greedy else 0.8, 0.9))
+    top_k = torch.full((rows,), 50, dtype=torch.int32, device="cuda")
+
+    def peer(x):
+        if greedy:
+            return torch.argmax(x, -1)
+        best = torch.topk(x.float(), 50)
+        weights = torch.softmax(best.values / 0.8, -1)
+        sums = torch.where(weights.cumsum(-1) - weights < 0.9, weights, 0).cumsum(-1)
+        return best.indices.gather(1, (sums > numbers[:, None] * sums[:, -1:]).int().argmax(-1, True))
+
+    return Workload(f"sample/{NAMES[dtype]}/{rows}x{cols}" + "/greedy" * greedy, "sample", x.numel() * x.element_size(),
+                    lambda lib: lib.bind("sample", tokens, x, numbers, temperature, top_k, top_p, None), peer, (x,), 0.1)
+
+
 def attention(dtype, batch, heads, queries, keys, mask="bool"):
     """Scores with a mask for all heads, ALiBi's slopes with a mask of numbers, and sinks."""
     x, sinks = random(batch, heads, queries, keys, dtype=dtype), random(heads, 1, 1, dtype=F32)
@@ -431,6 +450,7 @@ SORTED = [(F32, 1, 10**7), (F32, 1, 10**6), (F32, 1, 151936), (F32, 2048, 4096),
 # A decode step and a prefill of Mixtral, Qwen3 and DeepSeek V3.
 ROUTED = [(BF16, n, e, k, g) for n in (1, 32, 2048, 16384) for e, k, g in ((8, 2, 0), (128, 8, 0))] + [(F32, n, 256, 8, 8) for n in (1, 32, 2048, 16384)]
 ALIGNED = [(n, k, e) for n in (1, 32, 2048, 16384) for k, e in ((2, 8), (8, 128), (8, 256))]
+SAMPLED = [(t, n, 151936, greedy) for t in (F32, BF16) for n in (1, 32, 256) for greedy in (False, True)]
 
 # Scores of attention, and vocabularies.
 SOFTMAX_BACKWARD = [("softmax_backward", BF16, 131072, 1024), ("softmax_backward", BF16, 16384, 4096), ("softmax_backward", F32, 16384, 4096),
@@ -452,6 +472,8 @@ def table():
     rows += [(f"topk_softmax/{NAMES[t]}/{n}x{e}/k{k}" + f"/groups{g}" * (g > 0), lambda t=t, n=n, e=e, k=k, g=g: routed(t, n, e, k, g))
              for t, n, e, k, g in ROUTED]
     rows += [(f"moe_align_block_size/i32/{n}x{k}/experts{e}", lambda n=n, k=k, e=e: aligned(n, k, e)) for n, k, e in ALIGNED]
+    rows += [(f"sample/{NAMES[t]}/{n}x{c}" + "/greedy" * greedy, lambda t=t, n=n, c=c, greedy=greedy: sampled(t, n, c, greedy))
+             for t, n, c, greedy in SAMPLED]
     rows += [("sort/f32/32x151936/descending", lambda: in_order(F32, 32, 151936, True))]
     rows += [(f"rms_norm_backward/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: rms_norm_backward(t, r, c)) for t, r, c in BACKWARD_SHAPES]
     rows += [(f"layer_norm_backward/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: layer_norm_backward(t, r, c))

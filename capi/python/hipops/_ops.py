@@ -24,12 +24,13 @@ __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_la
            "topk_softmax",
            "moe_align_block_size",
            "softmax_backward", "log_softmax_backward", "layer_norm_backward",
+           "sample",
            "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
 INPUTS = {("rms_norm_backward", "rstd"), ("layer_norm_backward", "mean"), ("layer_norm_backward", "rstd"), ("softmax_backward", "y"),
           ("log_softmax_backward", "y")}  # with names of outputs
-OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw", "db", "values", "indices", "weights", "ids", "token_expert",
+OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw", "db", "values", "indices", "weights", "ids", "token_expert", "tokens",
            "sorted_ids", "expert_ids", "count")
 QUANTIZED = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int8")
 MEMORY = ("workspace", "report")
@@ -685,6 +686,15 @@ def layer_norm_backward(dy: Any, x: Any, weight: Any = None, mean: Any = None, r
     _with_workspace("layer_norm_backward", x, workspace, stream, dx=dx, dw=dw, db=db, dy=dy, x=x, weight=weight, mean=mean, rstd=rstd,
                     eps=eps, flags=flags)
     return dx, dw, db
+
+
+def sample(x: Any, uniform: Any, temperature: Any = None, top_k: Any = None, top_p: Any = None, min_p: Any = None, *, out: Any = None,
+           stream: Any = None) -> Any:
+    """A token of each row of logits x, of shape (rows, vocabulary), in int32. The other arrays have one number for each row:
+    uniform, temperature, top_p and min_p of float32, top_k of int32 or int64. `out` is memory of int32 or int64."""
+    tokens = _result("sample", out, x, _shape("sample", "x", x)[:-1], "int32")
+    _call("sample", x, stream, tokens=tokens, x=x, uniform=uniform, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p)
+    return tokens
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

@@ -19,7 +19,9 @@ constexpr uint32_t kSign = 1u << 31;
 struct KeyRule {
   static constexpr bool kHasAbsent = false;  // every element of a window has a key above 0
   uint32_t infinity, flip, nan_key;
-  explicit HIPOPS_METHOD KeyRule(const TopkArgs& a) : infinity(a.infinity), flip(a.flip), nan_key(a.nan_key) {}
+  HIPOPS_METHOD KeyRule(uint32_t infinity_, uint32_t flip_, uint32_t nan_key_)
+      : infinity(infinity_), flip(flip_), nan_key(nan_key_) {}
+  explicit HIPOPS_METHOD KeyRule(const TopkArgs& a) : KeyRule(a.infinity, a.flip, a.nan_key) {}
 
   template <class T>
   HIPOPS_METHOD uint32_t key_of(T element) const {

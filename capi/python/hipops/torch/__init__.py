@@ -296,6 +296,8 @@ _define("topk_softmax",
         ("out", "ids"))
 _define("moe_align_block_size", "Tensor x, int experts, int block_size, Tensor? expert_map=None", "(Tensor, Tensor, Tensor)", _aligned,
         ("out", "expert_ids", "count"))
+_define("sample", "Tensor x, Tensor uniform, Tensor? temperature=None, Tensor? top_k=None, Tensor? top_p=None, Tensor? min_p=None", "Tensor",
+        lambda x, *rest: x.new_empty(x.shape[:-1], dtype=torch.int32))
 _define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)

@@ -262,6 +262,8 @@ api! {
     fn hipops_topk_softmax(weights: *const hipops_tensor, ids: *const hipops_tensor, token_expert: *const hipops_tensor, x: *const hipops_tensor, bias: *const hipops_tensor, k: i64, groups: i64, topk_groups: i64, scale: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_moe_align_block_size` of hipops.h.
     fn hipops_moe_align_block_size(sorted_ids: *const hipops_tensor, expert_ids: *const hipops_tensor, count: *const hipops_tensor, x: *const hipops_tensor, expert_map: *const hipops_tensor, experts: i64, block_size: i64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_sample` of hipops.h.
+    fn hipops_sample(tokens: *const hipops_tensor, x: *const hipops_tensor, uniform: *const hipops_tensor, temperature: *const hipops_tensor, top_k: *const hipops_tensor, top_p: *const hipops_tensor, min_p: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_version` of hipops.h.
     fn hipops_version() -> *const c_char;
     /// `hipops_version_number` of hipops.h.

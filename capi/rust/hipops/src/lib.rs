@@ -993,6 +993,20 @@ pub fn layer_norm_backward_workspace_bytes(
     let (weight, mean, rstd, mut bytes) = (raw(weight), raw(mean), raw(rstd), 0);
     call!(hipops_layer_norm_backward_workspace_bytes(dx, dw, db, dy, x, weight, mean, rstd, &mut bytes))?;
     Ok(bytes as usize)
+/// `hipops_sample`: a token of each row of logits, drawn by the row's uniform number.
+#[allow(clippy::too_many_arguments)]
+pub fn sample(
+    tokens: &ViewMut<'_>,
+    x: &View<'_>,
+    uniform: &View<'_>,
+    temperature: Option<&View<'_>>,
+    top_k: Option<&View<'_>>,
+    top_p: Option<&View<'_>>,
+    min_p: Option<&View<'_>>,
+    stream: Stream,
+) -> Result<()> {
+    let (temperature, top_k, top_p, min_p) = (raw(temperature), raw(top_k), raw(top_p), raw(min_p));
+    call!(hipops_sample(&tokens.view.raw, &x.raw, &uniform.raw, temperature, top_k, top_p, min_p, stream.0))
 }
 /// `hipops_strided_copy`
 pub fn strided_copy(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {

@@ -1,0 +1,317 @@
+// sample: a token of each row, drawn by a uniform number of the caller.
+//
+//   x        logits, [rows, vocabulary]; f32, f16, bf16; any strides, fastest if tokens are neighbours
+//   tokens   [rows], i32 or i64. uniform, temperature, top_p, min_p: [rows], f32. top_k: [rows], i32 or i64
+//   bytes    x is read two to ten times, so it should fit a cache
+//
+// A block has a row. Weights are integers, so sums of any order are equal: no grid and no wave size changes a token.
+// top_k and top_p are one search, for the key where a sum over greater keys reaches a bound. top_k counts tokens,
+// and top_p sums weights. Digits of the key are found one after another, by sums for each digit.
+//
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/sample.hip -o sample.co
+#include "sample.h"
+
+#include "device/core/math.h"
+#include "device/core/reduce.h"
+#include "device/core/vector.h"
+#include "device/select/keys.h"
+
+namespace hipops {
+namespace {
+
+constexpr int kSumBits = 11, kSums = 1 << kSumBits;
+constexpr uint32_t kMostWeight = 1u << 31;
+constexpr float kLargestFloat = 0x1.fffffep127f;
+
+struct LargestPair {
+  HIPOPS_METHOD uint64_t operator()(uint64_t a, uint64_t b) const { return a > b ? a : b; }
+  template <class T> static HIPOPS_METHOD T identity() { return 0; }
+};
+using ReduceBlock = Reduce<uint64_t, kSampleBlock>;
+
+template <class T> constexpr uint32_t kInfinityBits = 0x7f800000;  // in the upper half of a word, if T has 16 bits
+template <> [[maybe_unused]] constexpr uint32_t kInfinityBits<f16> = 0x7c000000;
+
+// Keys of T, and numbers of keys.
+template <class T>
+struct Logits {
+  using Bits = typename BitsOf<int(sizeof(T))>::type;
+  static constexpr int kShift = 32 - 8 * int(sizeof(T));
+  static constexpr uint32_t kNanKey = UINT32_MAX >> kShift;
+  static HIPOPS_METHOD KeyRule rule() { return KeyRule(kInfinityBits<T>, 0, kNanKey); }
+  static HIPOPS_METHOD float number_of(uint32_t key) {
+    const uint32_t wide = key << kShift;
+    return widen(bit_cast<T>(Bits((wide & kSign ? wide ^ kSign : ~wide) >> kShift)));
+  }
+};
+
+// How a row's logits become weights.
+struct WeightRule {
+  float most, scale;  // the greatest logit; log2(e) / temperature
+
+  // 2^31 * e^((x - most) / temperature), rounded. All devices round sums, products and fused operations in the same
+  // way, so they compute the same integer. No function of a device's library is used.
+  HIPOPS_METHOD uint32_t weight_of(float x) const {
+    const float below = fminf(most - x, kLargestFloat), power = below * scale;
+    if (x == most) return kMostWeight;
+    if (!(power < 32.0f) || x == -INFINITY) return 0;
+    const int n = int(power);
+    const float f = fused_multiply_add(below, scale, -float(n));
+    float v = 0x1.c946c8p-14f;  // 2^-f for f from 0 to 1, within 1.5e-7 of it
+    v = fused_multiply_add(v, f, -0x1.4e2ae8p-10f);
+    v = fused_multiply_add(v, f, 0x1.39e3fcp-7f);
+    v = fused_multiply_add(v, f, -0x1.c6948ep-5f);
+    v = fused_multiply_add(v, f, 0x1.ebfac0p-3f);
+    v = fused_multiply_add(v, f, -0x1.62e42cp-1f);
+    v = fused_multiply_add(v, f, 1.0f);
+    return (uint32_t(v * float(kMostWeight)) + (1u << n >> 1)) >> n;
+  }
+};
+
+// The tokens that are left, and the number of each that is summed.
+struct Survivors {
+  uint32_t least, most;    // keys
+  uint32_t last_of_least;  // of the key `least`, the last column
+  uint32_t least_weight;
+  bool are_counted;        // 1 for each token, not its weight
+};
+
+template <class T>
+class Row {
+ public:
+  using Bits = typename Logits<T>::Bits;
+  static constexpr int kLength = Window<Bits>::kLength, kDepth = 8, kGroups = kDepth / kLength;
+  static constexpr int64_t kTileColumns = int64_t{kSampleBlock} * kDepth;
+  WeightRule weights;
+  Survivors left;
+
+  HIPOPS_METHOD Row(const SampleArgs& a, int64_t row, ReduceBlock& reduce)
+      : window_(static_cast<const Bits*>(a.x) + row * a.x_row, a.x_step, 0, a.columns), reduce_(reduce) {}
+
+  // The greatest key, and in the lower half ~ its first column.
+  HIPOPS_METHOD uint64_t largest() const {
+    uint64_t best = 0;
+#pragma unroll 1
+    for (int64_t tile = window_.first; tile < window_.end; tile += kTileColumns) {
+      const Keys keys = load(tile);
+#pragma unroll
+      for (int n = 0; n < kDepth; ++n)  // columns of a work-item ascend
+        if (keys.key[n] > uint32_t(best >> 32)) best = uint64_t{keys.key[n]} << 32 | ~keys.column(n);
+    }
+    return uniform(reduce_(best, LargestPair()));
+  }
+
+  HIPOPS_METHOD uint64_t total() const {
+    uint64_t sum = 0;
+#pragma unroll 1
+    for (int64_t tile = window_.first; tile < window_.end; tile += kTileColumns) {
+      const Keys keys = load(tile);
+#pragma unroll
+      for (int n = 0; n < kDepth; ++n) sum += amount_of(left, keys.key[n], keys.column(n));
+    }
+    return uniform(reduce_(sum, Sum()));
+  }
+
+  // The first column at which the sum over survivors, in the order of columns, is above `bound`.
+  HIPOPS_METHOD uint32_t find(const Survivors& among, uint64_t bound) const {
+    HIPOPS_SHARED(uint32_t, found, 1);
+    uint64_t before = 0;
+#pragma unroll 1
+    for (int64_t tile = window_.first; tile < window_.end; tile += kTileColumns) {
+      const Keys keys = load(tile);
+      uint64_t own[kGroups], sum = 0;
+#pragma unroll
+      for (int g = 0; g < kGroups; ++g) {
+        own[g] = 0;
+#pragma unroll
+        for (int n = g * kLength; n < (g + 1) * kLength; ++n) own[g] += amount_of(among, keys.key[n], keys.column(n));
+        sum += own[g];
+      }
+      sum = uniform(reduce_(sum, Sum()));
+      if (before + sum <= bound) {
+        before += sum;
+        continue;
+      }
+#pragma unroll
+      for (int g = 0; g < kGroups; ++g) {
+        const Scanned<uint64_t> scan = block_scan<kSampleBlock>(own[g]);
+        uint64_t at = before + scan.before;
+#pragma unroll
+        for (int n = g * kLength; n < (g + 1) * kLength; ++n) {
+          const uint64_t next = at + amount_of(among, keys.key[n], keys.column(n));
+          if (at <= bound && bound < next) found[0] = keys.column(n);
+          at = next;
+        }
+        before += scan.total;
+        barrier();
+      }
+      break;
+    }
+    return uniform(uint32_t(found[0]));
+  }
+
+  // Keeps the fewest survivors with the greatest keys whose sum reaches `bound`. True if more than are needed have the
+  // last key: `ties` are then the survivors with that key, and `bound` becomes a bound for find().
+  HIPOPS_METHOD bool keep_greatest(uint64_t* bound, Survivors* ties) {
+    HIPOPS_SHARED(uint32_t, low, kSums);
+    HIPOPS_SHARED(uint32_t, high, kSums);
+    HIPOPS_SHARED(Digit, found, 1);
+    uint32_t prefix = 0;
+    Digit digit{0, 0, 0, 0};
+#pragma unroll 1
+    for (int bits = 8 * int(sizeof(T)); bits > 0;) {  // bits of the key that are not known
+      const int shift = bits > kSumBits ? bits - kSumBits : 0;
+      for (uint32_t d = thread_index(); d < kSums; d += kSampleBlock) low[d] = 0, high[d] = 0;
+      barrier();
+#pragma unroll 1
+      for (int64_t tile = window_.first; tile < window_.end; tile += kTileColumns) {
+        const Keys keys = load(tile);
+#pragma unroll
+        for (int n = 0; n < kDepth; ++n) {
+          if (uint64_t{keys.key[n]} >> bits != prefix) continue;
+          const uint32_t amount = amount_of(left, keys.key[n], keys.column(n));
+          if (amount == 0) continue;
+          const uint32_t at = keys.key[n] >> shift & ((1u << (bits - shift)) - 1);
+          if (low.fetch_add(at, amount) > UINT32_MAX - amount) high.fetch_add(at, 1u);
+        }
+      }
+      barrier();
+      find_digit(low, high, *bound, digit.above, found);
+      barrier();
+      digit = uniform(Digit(found[0]));
+      prefix = prefix << (bits - shift) | digit.digit;
+      bits = shift;
+    }
+    if (left.least != prefix) left.last_of_least = UINT32_MAX;
+    left.least = prefix;
+    *ties = left;
+    ties->most = prefix;
+    const bool has_more = digit.above + digit.sum >= *bound + uniform(amount_of(left, prefix, 0));
+    *bound -= digit.above + 1;
+    return has_more;
+  }
+
+ private:
+  struct Digit {
+    uint64_t above, sum;  // over greater digits, and over this digit
+    uint32_t digit, unused;
+  };
+
+  // The keys of a work-item in a tile.
+  struct Keys {
+    uint32_t key[kDepth], first;  // `first`: the column of key[0]
+    HIPOPS_METHOD uint32_t column(int n) const {
+      return first + uint32_t(n / kLength) * kSampleBlock * kLength + uint32_t(n % kLength);
+    }
+  };
+  HIPOPS_METHOD Keys load(int64_t tile) const {
+    Keys keys;
+    const uint32_t thread = hide_origin(thread_index());  // no address is kept over other steps
+    load_keys<kSampleBlock>(Logits<T>::rule(), window_, tile, thread, keys.key);
+    keys.first = uint32_t(tile) + thread * kLength;
+    return keys;
+  }
+  HIPOPS_METHOD uint32_t amount_of(const Survivors& among, uint32_t key, uint32_t column) const {
+    key = hide_origin(key);  // one after another: the registers of several weights would not fit
+    const bool is_in_range = key >= among.least && key <= among.most;
+    const bool is_left = is_in_range && (key != among.least || column <= among.last_of_least);
+    uint32_t amount = among.are_counted ? 1 : weights.weight_of(Logits<T>::number_of(key));
+    amount = !is_left || amount < among.least_weight ? 0 : amount;
+    return hide_origin(amount);
+  }
+  // The digit with which the sum from the greatest digit on reaches `bound`. `above` is the sum over greater keys.
+  static HIPOPS_METHOD void find_digit(Shared<uint32_t> low, Shared<uint32_t> high, uint64_t bound, uint64_t above,
+                                       Shared<Digit> found) {
+    constexpr uint32_t kOfEach = kSums / kSampleBlock;
+    const uint32_t first = kSums - 1 - thread_index() * kOfEach;
+    uint64_t sum[kOfEach], own = 0;
+#pragma unroll
+    for (uint32_t n = 0; n < kOfEach; ++n) own += sum[n] = uint64_t{high[first - n]} << 32 | low[first - n];
+    uint64_t before = above + block_scan<kSampleBlock>(own).before;
+#pragma unroll
+    for (uint32_t n = 0; n < kOfEach; ++n) {
+      if (before < bound && bound <= before + sum[n]) found[0] = {before, sum[n], first - n, 0};
+      before += sum[n];
+    }
+  }
+
+  Window<Bits> window_;
+  ReduceBlock& reduce_;
+};
+
+enum Step { kTopK, kTopP, kDraw };
+
+// A part of a sum, from 0 to 1. top_p: rounded up, and at least 1.
+HIPOPS_FN uint64_t bound_of(uint64_t sum, float part, int step) {
+  const uint32_t v = uint32_t(fminf(fmaxf(part, 0.0f), 0x1.fffffep-1f) * 0x1p32f);
+  const uint64_t bound = (sum >> 32) * v + (((sum & UINT32_MAX) * v + (step == kTopP ? UINT32_MAX : 0)) >> 32);
+  return bound == 0 && step == kTopP ? 1 : bound;
+}
+
+HIPOPS_FN uint32_t least_weight_of(float min_p) {
+  return uint32_t(ceilf(fminf(fmaxf(min_p, 0.0f), 1.0f) * float(kMostWeight)));
+}
+
+HIPOPS_FN float given(const float* numbers, int64_t at, float absent) {
+  return numbers == nullptr ? absent : uniform(numbers[at]);
+}
+
+template <class T>
+HIPOPS_FN int64_t token_of(const SampleArgs& args, int64_t at, ReduceBlock& reduce) {
+  const SampleArgs& a = reload_arguments(args);
+  Row<T> row(a, at, reduce);
+  const uint64_t best = row.largest();
+  const uint32_t most = uint32_t(best >> 32);
+  if (most == Logits<T>::kNanKey || Logits<T>::number_of(most) == -INFINITY) return -1;
+  int64_t k = 0;
+  if (a.top_k != nullptr) k = uniform(number_of_row(a.top_k, at * a.top_k_step, a.top_k_is_64, a.columns));
+  const float temperature = given(a.temperature, at * a.temperature_step, 1);
+  if (!(temperature > 0) || k == 1) return uint32_t(~best);
+
+  row.weights = {Logits<T>::number_of(most), uniform(fminf(1.44269504f / temperature, kLargestFloat))};
+  if (row.weights.most == INFINITY) row.weights.scale = kLargestFloat;  // only infinite logits have weights
+  row.left = {1, UINT32_MAX, UINT32_MAX, 0, false};
+#pragma unroll 1
+  for (int step = kTopK;; ++step) {
+    const SampleArgs& b = reload_arguments(args);
+    const float top_p = given(b.top_p, at * b.top_p_step, 1);
+    if (step == kTopK ? k <= 0 || k >= b.columns : step == kTopP && !(top_p < 1)) continue;
+    if (step == kDraw) row.left.least_weight = uniform(least_weight_of(given(b.min_p, at * b.min_p_step, 0)));
+    row.left.are_counted = step == kTopK;
+    const float part = step == kTopP ? top_p : given(b.uniform, at * b.uniform_step, 0);
+    uint64_t bound = step == kTopK ? uint64_t(k) : uniform(bound_of(row.total(), part, step));
+    Survivors among = row.left;
+    if (step != kDraw && !row.keep_greatest(&bound, &among)) continue;
+    const uint32_t column = row.find(among, bound);
+    if (step == kDraw) return column;
+    row.left.last_of_least = column;
+  }
+}
+
+template <class T>
+HIPOPS_FN void sample_rows(const SampleArgs& args) {
+  ReduceBlock reduce(kSampleBlock);
+  for (int64_t row = block_index(); row < reload_arguments(args).rows; row += reload_arguments(args).step) {
+    const int64_t token = token_of<T>(args, row, reduce);
+    const SampleArgs& a = reload_arguments(args);
+    if (thread_index() == 0) {
+      if (a.tokens_are_64) static_cast<int64_t*>(a.tokens)[row * a.tokens_step] = token;
+      else static_cast<int32_t*>(a.tokens)[row * a.tokens_step] = int32_t(token);
+    }
+    barrier();
+  }
+}
+
+}  // namespace
+
+#define KERNEL(name, T)                                         \
+  HIPOPS_KERNEL(kSampleBlock) name(HIPOPS_ARGS(SampleArgs) a) { \
+    follow_launch_before();                                     \
+    sample_rows<T>(arguments_in_place(a));                      \
+  }
+HIPOPS_SAMPLE_KERNELS(KERNEL)
+#undef KERNEL
+
+HIPOPS_KERNEL_TABLE(sample, SampleArgs, HIPOPS_SAMPLE_KERNELS)
+
+}  // namespace hipops
