@@ -993,6 +993,7 @@ pub fn layer_norm_backward_workspace_bytes(
     let (weight, mean, rstd, mut bytes) = (raw(weight), raw(mean), raw(rstd), 0);
     call!(hipops_layer_norm_backward_workspace_bytes(dx, dw, db, dy, x, weight, mean, rstd, &mut bytes))?;
     Ok(bytes as usize)
+}
 /// `hipops_sample`: a token of each row of logits, drawn by the row's uniform number.
 #[allow(clippy::too_many_arguments)]
 pub fn sample(
