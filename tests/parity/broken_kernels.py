@@ -548,7 +548,7 @@ MUTATIONS = (
         "The last row of a chunk has no terms in the sums of columns.",
         "rms_norm_backward", COLUMN_SUMS,
         before="{ sums.add(v, terms); });",
-        after="{ if (left > 0) sums.add(v, terms); });",
+        after="{ if (has_more()) sums.add(v, terms); });",
         runs=(Run("smoke", "f32"),)),
     Mutation(
         "mean_of_a_tile",

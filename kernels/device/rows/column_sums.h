@@ -87,9 +87,8 @@ class InputTile {
     typename Op::Part of_vector[kVectors];
     for_each_vector<Op::kCenters>(a, rows, base, columns, [&](int v, typename Rows::Column col, const C (&in)[kInputs][kLength],
                                                           const C (&column)[Op::kColumns + 1][kLength]) {
-      if constexpr (Op::kCenters) of_vector[v] = Op::part(in, column, center);
-      else of_vector[v] = Op::part(in, column);
-      if (!rows.contains(col)) of_vector[v] = typename Op::Part{};
+      if constexpr (Op::kCenters) of_vector[v] = rows.contains(col) ? Op::part(in, column, center) : typename Op::Part{};
+      else of_vector[v] = rows.contains(col) ? Op::part(in, column) : typename Op::Part{};
     });
     fold(of_vector, Sum());
     return of_vector[0];
@@ -207,10 +206,13 @@ HIPOPS_FN void sum_rows_on_chip(const typename Op::Args& args) {
   ColumnsOf<Op, Shape, keeps_columns_of_chunk> columns(args);
   for (int64_t chunk = block_index(); chunk < reload_arguments(args).sums.chunks; chunk += reload_arguments(args).rows.row_step) {
     RowsOf<Op, Shape> rows(args.rows);
-    int64_t first = chunk * args.rows.per_block;
-    const int64_t rest = args.rows.rows - first;
-    int left = int(rest < args.rows.per_block ? rest : args.rows.per_block);  // rows of the chunk
-    rows.select(first);
+    int done = 0;  // rows of the chunk
+    const auto first = [&] { return chunk * reload_arguments(args).rows.per_block + done; };
+    const auto has_more = [&] {
+      const typename Op::Args& a = reload_arguments(args);
+      return done < a.rows.per_block && first() < a.rows.rows;
+    };
+    rows.select(first());
     InputTile<Op, Shape> tile;
     tile.issue_loads(rows, 0);
     columns.issue_loads(rows);
@@ -220,12 +222,11 @@ HIPOPS_FN void sum_rows_on_chip(const typename Op::Args& args) {
       C given[Op::kGiven];
       load_given<Op>(rows, given);
       tile.wait();
-      first += a.sums.rows_together;
-      left -= int(a.sums.rows_together);
+      done += int(a.sums.rows_together);
       RowsOf<Op, Shape> ahead(a.rows);
       if constexpr (prefetches_chunk_rows || prefetches_to_l1<Shape>) {
-        if (left > 0) {
-          ahead.select(first);
+        if (has_more()) {
+          ahead.select(first());
           if constexpr (prefetches_chunk_rows) tile.issue_loads(ahead, 0);
           else tile.prefetch(ahead);
         }
@@ -236,12 +237,12 @@ HIPOPS_FN void sum_rows_on_chip(const typename Op::Args& args) {
       const typename Op::Args& b = reload_arguments(args);
       const auto row = Op::finalize(b, part, given);
       store_and_add(b, tile, rows, 0, row, columns, [&](int v, int, const C (&terms)[Op::kSums][n]) { sums.add(v, terms); });
-      if (left <= 0) break;
+      if (!has_more()) break;
       if constexpr (prefetches_chunk_rows) {
         rows = ahead;
       } else {
         rows = RowsOf<Op, Shape>(reload_arguments(args).rows);
-        rows.select(first);
+        rows.select(first());
         tile.issue_loads(rows, 0);
       }
     }
