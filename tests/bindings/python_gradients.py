@@ -63,7 +63,7 @@ angles, few = torch.arange(15, device=device).view(5, 3).double(), torch.tensor(
 cos, sin = angles.cos(), angles.sin()
 repeated, out_of_range = index(5, 3, 4), torch.tensor([[7, 0, 9], [-1, 2, 2]], device=device)
 once = torch.stack([torch.randperm(8, device=device)[:4] for _ in range(3)])
-windows = torch.tensor([2, 6, 8], device=device), torch.tensor([1, 0, 4], device=device)
+windows = torch.tensor([1, 6, 8], device=device), torch.tensor([3, 0, 4], device=device)
 # Calls of each op. An op in place is called on a copy.
 cases = [
     ("rms_norm", lambda x, w: ops.rms_norm(x, w, 1e-6), (x, w)),
@@ -151,7 +151,7 @@ beside = {
     "rope": (lambda x: ops.rope(x, cos.to(x.dtype), sin.to(x.dtype)), lambda x: rotated(x, cos.to(x.dtype), sin.to(x.dtype)), (normal(2, 3, 5, 6),)),
     "topk": (lambda x: ops.topk(x, 3), lambda x: x.topk(3)[0], (x,)),
     "topk of the smallest": (lambda x: ops.topk(x, 3, False, False)[0].sort()[0], lambda x: x.topk(3, largest=False)[0].sort()[0], (x,)),
-    "topk of windows": (lambda x: ops.topk(x, 2, True, True, *windows, True)[0].clamp(-1e4), windowed, (x,)),
+    "topk of windows": (lambda x: ops.topk(x, 2, True, True, *windows, True)[0], windowed, (x,)),
     "sort": (ops.sort, lambda x: x.sort()[0], (x,)),
     "scatter_add_": (lambda y, src: changed(ops.scatter_add_, y, 1, repeated, src), own_scatter_add, (x, normal(3, 4))),
     "mean": (lambda x: ops.reduce(x, "mean", [0]), lambda x: x.mean(0), (x,)),

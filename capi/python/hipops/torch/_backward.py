@@ -147,54 +147,61 @@ BACKWARD = {
 }
 
 
+class Op(NamedTuple):
+    name: str
+    outputs: tuple[str, ...]  # none: the op changes its first argument
+    arguments: tuple[str, ...]
+    defaults: tuple[Any, ...]
+
+
 class HipopsOp(torch.autograd.function._SingleLevelFunction):  # type: ignore[misc]
     @staticmethod
-    def forward(ctx: Any, name: str, outputs: tuple[str, ...], below: Callable[..., Any], *given: Any) -> Any:
+    def forward(ctx: Any, op: Op, below: Callable[..., Any], *given: Any) -> Any:
         results = below(*given)
-        if not outputs:
+        if not op.outputs:
             ctx.mark_dirty(given[0])
-        schema = getattr(ops, name).default._schema.arguments
-        named = {argument.name: given[i] if i < len(given) else argument.default_value for i, argument in enumerate(schema)}
-        tensors = {**named, **dict(zip(outputs, results if isinstance(results, tuple) else (results,)))}
-        ctx.name, ctx.arguments, ctx.backward_pass = name, list(named), BACKWARD.get(name, Backward("", "", lambda a, *dy: ()))
+        named = dict(zip(op.arguments, (*given, *op.defaults[len(given):])))
+        tensors = {**named, **dict(zip(op.outputs, results if isinstance(results, tuple) else (results,)))}
+        ctx.op, ctx.backward_pass = op, BACKWARD.get(op.name, Backward("", "", lambda a, *dy: ()))
         ctx.others = {key: value for key, value in named.items() if not isinstance(value, torch.Tensor)}
         ctx.others["shape"] = given[0].shape
         ctx.save_for_backward(*[tensors[key] for key in ctx.backward_pass.kept.split()])
         ctx.set_materialize_grads(False)
-        return results if outputs else given[0]
+        return results if op.outputs else given[0]
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         of, kept, run = ctx.backward_pass
-        needed = [name for name, is_needed in zip(ctx.arguments, ctx.needs_input_grad[3:]) if is_needed]
+        needed = [name for name, is_needed in zip(ctx.op.arguments, ctx.needs_input_grad[2:]) if is_needed]
         for argument in needed:
             if argument not in of.split():
-                raise NotImplementedError(_WITHOUT_BACKWARD.format(ctx.name, argument, argument))
+                raise NotImplementedError(_WITHOUT_BACKWARD.format(ctx.op.name, argument, argument))
         if all(gradient is None for gradient in gradients):
             return (None,) * len(ctx.needs_input_grad)
         a = SimpleNamespace(needed=needed, **{**ctx.others, **dict(zip(kept.split(), ctx.saved_tensors))})
         made = dict(zip(of.split(), run(a, *gradients)))
-        return (None, None, None, *[made[name] if name in needed else None for name in ctx.arguments])[:len(ctx.needs_input_grad)]
+        return (None, None, *[made[name] if name in needed else None for name in ctx.op.arguments])[:len(ctx.needs_input_grad)]
 
 
-def _apply(name: str, outputs: tuple[str, ...], below: Callable[..., Any], y: torch.Tensor, *given: Any) -> Any:
+def _apply(op: Op, below: Callable[..., Any], y: torch.Tensor, *given: Any) -> Any:
     """HipopsOp.apply. In a transform of torch.func, PyTorch disables derivatives for the op, and outer transforms need them."""
     if not torch._C._are_functorch_transforms_active():
-        return HipopsOp.apply(name, outputs, below, y, *given)
-    if not outputs and not y.requires_grad:  # y may be a tensor from outside the transform, whose change would have no gradient
-        raise NotImplementedError(f"torch.ops.hipops.{name} under torch.func: y has no gradient, expected a y that depends on the function's arguments")
+        return HipopsOp.apply(op, below, y, *given)
+    if not op.outputs and not y.requires_grad:  # y may be a tensor from outside the transform, whose change would have no gradient
+        raise NotImplementedError(f"torch.ops.hipops.{op.name} under torch.func: y has no gradient, expected a y that depends on the function's arguments")
 
     def enabled(*given: Any) -> Any:
         with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
             return below(*given)
 
     with enable_single_level_autograd_function():
-        return HipopsOp.apply(name, outputs, enabled, y, *given)
+        return HipopsOp.apply(op, enabled, y, *given)
 
 
 def register(library: Any, name: str, outputs: tuple[str, ...]) -> None:
     """Registers the derivatives of an op. Without outputs it changes its first argument."""
     op = getattr(ops, name).default
+    described = Op(name, outputs, *zip(*[(argument.name, argument.default_value) for argument in op._schema.arguments]))
 
     def below(keyset: Any, *given: Any) -> Any:
         with torch._C._AutoDispatchBelowAutograd():
@@ -210,7 +217,7 @@ def register(library: Any, name: str, outputs: tuple[str, ...]) -> None:
             raise RuntimeError(f"torch.ops.hipops.{name}: y is a leaf that requires a gradient, or a view of one, expected a result of other ops")
         # torch.compile gives no gradient to an input that a custom op changes. It gives one to an input that copy_ changes.
         y = given[0].clone() if not outputs and isinstance(given[0], FunctionalTensor) else given[0]
-        results = _apply(name, outputs, lambda *given: below(keyset, *given), y, *given[1:])
+        results = _apply(described, lambda *given: below(keyset, *given), y, *given[1:])
         if y is not given[0]:
             given[0].copy_(y)
         if name not in BACKWARD and not any(y.requires_grad for y in (results if isinstance(results, tuple) else (results,))):
