@@ -2,11 +2,14 @@
 //
 //   x        logits, [rows, vocabulary]; f32, f16, bf16; any strides, fastest if tokens are neighbours
 //   tokens   [rows], i32 or i64. uniform, temperature, top_p, min_p: [rows], f32. top_k: [rows], i32 or i64
-//   bytes    x is read two to ten times, so it should fit a cache
+//   bytes    at temperature 0 x is read once, and with a small top_k twice. Otherwise it is read up to ten times
 //
 // A block has a row. Weights are integers, so sums of any order are equal: no grid and no wave size changes a token.
 // top_k and top_p are one search, for the key where a sum over greater keys reaches a bound. top_k counts tokens,
 // and top_p sums weights. Digits of the key are found one after another, by sums for each digit.
+//
+// A small top_k of a long row: the k-th of the work-items' greatest keys is a lower bound of the k-th key. The few
+// tokens that reach it are a list in shared memory, which then is the row: x is read twice.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/sample.hip -o sample.co
 #include "sample.h"
@@ -15,11 +18,14 @@
 #include "device/core/reduce.h"
 #include "device/core/vector.h"
 #include "device/select/keys.h"
+#include "device/select/threshold.h"
 
 namespace hipops {
 namespace {
 
 constexpr int kSumBits = 11, kSums = 1 << kSumBits;
+constexpr uint32_t kMostListed = kSampleBlock;
+constexpr int64_t kMostListedK = kMostListed / 4;  // the list mostly has less than 2 k tokens
 constexpr uint32_t kMostWeight = 1u << 31;
 constexpr float kLargestFloat = 0x1.fffffep127f;
 
@@ -80,35 +86,73 @@ template <class T>
 class Row {
  public:
   using Bits = typename Logits<T>::Bits;
-  static constexpr int kLength = Window<Bits>::kLength, kDepth = 8, kGroups = kDepth / kLength;
-  static constexpr int64_t kTileColumns = int64_t{kSampleBlock} * kDepth;
+  static constexpr int kLength = Window<Bits>::kLength, kFew = 1, kMany = 16 / kLength;  // vectors loaded together
+  static constexpr int64_t kFewColumns = kSampleBlock * kFew * kLength, kManyColumns = kSampleBlock * kMany * kLength;
   WeightRule weights;
   Survivors left;
 
   HIPOPS_METHOD Row(const SampleArgs& a, int64_t row, ReduceBlock& reduce)
       : window_(static_cast<const Bits*>(a.x) + row * a.x_row, a.x_step, 0, a.columns), reduce_(reduce) {}
 
-  // The greatest key, and in the lower half ~ its first column.
-  HIPOPS_METHOD uint64_t largest() const {
+  // The greatest key, and in the lower half ~ its first column. `own` becomes the greatest of the work-item's keys.
+  HIPOPS_METHOD uint64_t largest(uint32_t* own) const {
     uint64_t best = 0;
 #pragma unroll 1
-    for (int64_t tile = window_.first; tile < window_.end; tile += kTileColumns) {
-      const Keys keys = load(tile);
+    for (int64_t tile = window_.first; tile < window_.end; tile += kManyColumns) {
+      const Keys<kMany> keys = load<kMany>(tile);
 #pragma unroll
-      for (int n = 0; n < kDepth; ++n)  // columns of a work-item ascend
+      for (int n = 0; n < kMany * kLength; ++n)  // columns of a work-item ascend
         if (keys.key[n] > uint32_t(best >> 32)) best = uint64_t{keys.key[n]} << 32 | ~keys.column(n);
     }
+    *own = uint32_t(best >> 32);
     return uniform(reduce_(best, LargestPair()));
+  }
+
+  // Makes a list of the tokens that may be among the k with the greatest keys, if they are few. Each work-item has a
+  // key, and `own` is its greatest.
+  HIPOPS_METHOD void make_list(uint32_t k, uint32_t own) {
+    const uint32_t keys[1] = {own};
+    uint32_t bound = find_threshold(reduce_, keys, kSampleBlock, k, k / 2).key;
+    const Shared<SortEntry> unordered = room(), list = list_memory();
+    HIPOPS_SHARED(uint32_t, count, 1);
+    if (thread_index() == 0) count[0] = 0;
+    barrier();
+#pragma unroll 1
+    for (int64_t tile = window_.first; tile < window_.end; tile += kManyColumns) {
+      const Keys<kMany> keys = load<kMany>(tile);
+#pragma unroll
+      for (int n = 0; n < kMany * kLength; ++n) {
+        if (keys.key[n] < bound) continue;
+        const uint32_t place = count.fetch_add(0, 1u);
+        if (place < kMostListed) unordered[place] = {keys.key[n], keys.column(n)};
+        else bound = UINT32_MAX;  // no key reaches it: there will be no list
+      }
+    }
+    barrier();
+    const uint32_t listed = uniform(uint32_t(count[0]));
+    if (listed > kMostListed) return;
+    if (thread_index() < listed) {
+      const SortEntry entry = unordered[thread_index()];
+      uint32_t rank = 0;
+#pragma unroll 4
+      for (uint32_t i = 0; i < listed; ++i) rank += SortEntry(unordered[i]).value < entry.value;
+      list[rank] = entry;
+    }
+    barrier();
+    window_.first = 0;
+    window_.end = listed_ = listed;
+  }
+
+  // The row's column, of a column of the list if there is one.
+  HIPOPS_METHOD uint32_t column_in_row(uint32_t column) const {
+    return listed_ == 0 ? column : SortEntry(list_memory()[column]).value;
   }
 
   HIPOPS_METHOD uint64_t total() const {
     uint64_t sum = 0;
 #pragma unroll 1
-    for (int64_t tile = window_.first; tile < window_.end; tile += kTileColumns) {
-      const Keys keys = load(tile);
-#pragma unroll
-      for (int n = 0; n < kDepth; ++n) sum += amount_of(left, keys.key[n], keys.column(n));
-    }
+    for (int64_t tile = window_.first; tile < window_.end; tile += kFewColumns)
+      sum += sum_of(left, load<kFew>(tile));
     return uniform(reduce_(sum, Sum()));
   }
 
@@ -117,34 +161,21 @@ class Row {
     HIPOPS_SHARED(uint32_t, found, 1);
     uint64_t before = 0;
 #pragma unroll 1
-    for (int64_t tile = window_.first; tile < window_.end; tile += kTileColumns) {
-      const Keys keys = load(tile);
-      uint64_t own[kGroups], sum = 0;
-#pragma unroll
-      for (int g = 0; g < kGroups; ++g) {
-        own[g] = 0;
-#pragma unroll
-        for (int n = g * kLength; n < (g + 1) * kLength; ++n) own[g] += amount_of(among, keys.key[n], keys.column(n));
-        sum += own[g];
-      }
-      sum = uniform(reduce_(sum, Sum()));
+    for (int64_t tile = window_.first; tile < window_.end; tile += kFewColumns) {
+      const Keys<kFew> keys = load<kFew>(tile);
+      const uint64_t own = sum_of(among, keys), sum = uniform(reduce_(own, Sum()));
       if (before + sum <= bound) {
         before += sum;
         continue;
       }
+      before += block_scan<kSampleBlock>(own).before;
 #pragma unroll
-      for (int g = 0; g < kGroups; ++g) {
-        const Scanned<uint64_t> scan = block_scan<kSampleBlock>(own[g]);
-        uint64_t at = before + scan.before;
-#pragma unroll
-        for (int n = g * kLength; n < (g + 1) * kLength; ++n) {
-          const uint64_t next = at + amount_of(among, keys.key[n], keys.column(n));
-          if (at <= bound && bound < next) found[0] = keys.column(n);
-          at = next;
-        }
-        before += scan.total;
-        barrier();
+      for (int n = 0; n < kFew * kLength; ++n) {
+        const uint64_t next = before + amount_of(among, keys.key[n], keys.column(n));
+        if (before <= bound && bound < next) found[0] = keys.column(n);
+        before = next;
       }
+      barrier();
       break;
     }
     return uniform(uint32_t(found[0]));
@@ -153,30 +184,29 @@ class Row {
   // Keeps the fewest survivors with the greatest keys whose sum reaches `bound`. True if more than are needed have the
   // last key: `ties` are then the survivors with that key, and `bound` becomes a bound for find().
   HIPOPS_METHOD bool keep_greatest(uint64_t* bound, Survivors* ties) {
-    HIPOPS_SHARED(uint32_t, low, kSums);
-    HIPOPS_SHARED(uint32_t, high, kSums);
     HIPOPS_SHARED(Digit, found, 1);
+    const Shared<uint32_t> sum = room().template as<uint32_t>();
     uint32_t prefix = 0;
     Digit digit{0, 0, 0, 0};
 #pragma unroll 1
     for (int bits = 8 * int(sizeof(T)); bits > 0;) {  // bits of the key that are not known
       const int shift = bits > kSumBits ? bits - kSumBits : 0;
-      for (uint32_t d = thread_index(); d < kSums; d += kSampleBlock) low[d] = 0, high[d] = 0;
+      for (uint32_t d = thread_index(); d < kSums; d += kSampleBlock) sum[d] = 0, sum[kSums + d] = 0;
       barrier();
 #pragma unroll 1
-      for (int64_t tile = window_.first; tile < window_.end; tile += kTileColumns) {
-        const Keys keys = load(tile);
+      for (int64_t tile = window_.first; tile < window_.end; tile += kFewColumns) {
+        const Keys<kFew> keys = load<kFew>(tile);
 #pragma unroll
-        for (int n = 0; n < kDepth; ++n) {
+        for (int n = 0; n < kFew * kLength; ++n) {
           if (uint64_t{keys.key[n]} >> bits != prefix) continue;
           const uint32_t amount = amount_of(left, keys.key[n], keys.column(n));
           if (amount == 0) continue;
           const uint32_t at = keys.key[n] >> shift & ((1u << (bits - shift)) - 1);
-          if (low.fetch_add(at, amount) > UINT32_MAX - amount) high.fetch_add(at, 1u);
+          if (sum.fetch_add(at, amount) > UINT32_MAX - amount) sum.fetch_add(kSums + at, 1u);
         }
       }
       barrier();
-      find_digit(low, high, *bound, digit.above, found);
+      find_digit(sum, *bound, digit.above, found);
       barrier();
       digit = uniform(Digit(found[0]));
       prefix = prefix << (bits - shift) | digit.digit;
@@ -198,15 +228,24 @@ class Row {
   };
 
   // The keys of a work-item in a tile.
+  template <int Vectors>
   struct Keys {
-    uint32_t key[kDepth], first;  // `first`: the column of key[0]
+    uint32_t key[Vectors * kLength], first;  // `first`: the column of key[0]
     HIPOPS_METHOD uint32_t column(int n) const {
       return first + uint32_t(n / kLength) * kSampleBlock * kLength + uint32_t(n % kLength);
     }
   };
-  HIPOPS_METHOD Keys load(int64_t tile) const {
-    Keys keys;
+  template <int Vectors>
+  HIPOPS_METHOD Keys<Vectors> load(int64_t tile) const {
+    Keys<Vectors> keys;
     const uint32_t thread = hide_origin(thread_index());  // no address is kept over other steps
+    if (Vectors == kFew && listed_ != 0) {  // one tile, and a key of each work-item
+      keys.first = thread;
+#pragma unroll
+      for (int n = 0; n < Vectors * kLength; ++n) keys.key[n] = 0;
+      if (thread < listed_) keys.key[0] = SortEntry(list_memory()[thread]).key;
+      return keys;
+    }
     load_keys<kSampleBlock>(Logits<T>::rule(), window_, tile, thread, keys.key);
     keys.first = uint32_t(tile) + thread * kLength;
     return keys;
@@ -219,14 +258,19 @@ class Row {
     amount = !is_left || amount < among.least_weight ? 0 : amount;
     return hide_origin(amount);
   }
+  HIPOPS_METHOD uint64_t sum_of(const Survivors& among, const Keys<kFew>& keys) const {
+    uint64_t sum = 0;
+#pragma unroll
+    for (int n = 0; n < kFew * kLength; ++n) sum += amount_of(among, keys.key[n], keys.column(n));
+    return sum;
+  }
   // The digit with which the sum from the greatest digit on reaches `bound`. `above` is the sum over greater keys.
-  static HIPOPS_METHOD void find_digit(Shared<uint32_t> low, Shared<uint32_t> high, uint64_t bound, uint64_t above,
-                                       Shared<Digit> found) {
+  static HIPOPS_METHOD void find_digit(Shared<uint32_t> sums, uint64_t bound, uint64_t above, Shared<Digit> found) {
     constexpr uint32_t kOfEach = kSums / kSampleBlock;
     const uint32_t first = kSums - 1 - thread_index() * kOfEach;
     uint64_t sum[kOfEach], own = 0;
 #pragma unroll
-    for (uint32_t n = 0; n < kOfEach; ++n) own += sum[n] = uint64_t{high[first - n]} << 32 | low[first - n];
+    for (uint32_t n = 0; n < kOfEach; ++n) own += sum[n] = uint64_t{sums[kSums + first - n]} << 32 | sums[first - n];
     uint64_t before = above + block_scan<kSampleBlock>(own).before;
 #pragma unroll
     for (uint32_t n = 0; n < kOfEach; ++n) {
@@ -235,8 +279,19 @@ class Row {
     }
   }
 
+  // Memory of 64-bit sums of digits: the lower words, and then the upper words. And of a list before it is in order.
+  static HIPOPS_METHOD Shared<SortEntry> room() {
+    HIPOPS_SHARED(SortEntry, entries, kSums);
+    return entries;
+  }
+  static HIPOPS_METHOD Shared<SortEntry> list_memory() {
+    HIPOPS_SHARED(SortEntry, entries, kMostListed);
+    return entries;
+  }
+
   Window<Bits> window_;
   ReduceBlock& reduce_;
+  uint32_t listed_ = 0;  // the tokens of the list
 };
 
 enum Step { kTopK, kTopP, kDraw };
@@ -260,7 +315,8 @@ template <class T>
 HIPOPS_FN int64_t token_of(const SampleArgs& args, int64_t at, ReduceBlock& reduce) {
   const SampleArgs& a = reload_arguments(args);
   Row<T> row(a, at, reduce);
-  const uint64_t best = row.largest();
+  uint32_t own;
+  const uint64_t best = row.largest(&own);
   const uint32_t most = uint32_t(best >> 32);
   if (most == Logits<T>::kNanKey || Logits<T>::number_of(most) == -INFINITY) return -1;
   int64_t k = 0;
@@ -271,6 +327,8 @@ HIPOPS_FN int64_t token_of(const SampleArgs& args, int64_t at, ReduceBlock& redu
   row.weights = {Logits<T>::number_of(most), uniform(fminf(1.44269504f / temperature, kLargestFloat))};
   if (row.weights.most == INFINITY) row.weights.scale = kLargestFloat;  // only infinite logits have weights
   row.left = {1, UINT32_MAX, UINT32_MAX, 0, false};
+  const bool is_long = reload_arguments(args).columns >= Row<T>::kFewColumns;  // each work-item has a key
+  if (k > 0 && k <= kMostListedK && is_long) row.make_list(uint32_t(k), own);
 #pragma unroll 1
   for (int step = kTopK;; ++step) {
     const SampleArgs& b = reload_arguments(args);
@@ -283,7 +341,7 @@ HIPOPS_FN int64_t token_of(const SampleArgs& args, int64_t at, ReduceBlock& redu
     Survivors among = row.left;
     if (step != kDraw && !row.keep_greatest(&bound, &among)) continue;
     const uint32_t column = row.find(among, bound);
-    if (step == kDraw) return column;
+    if (step == kDraw) return row.column_in_row(column);
     row.left.last_of_least = column;
   }
 }

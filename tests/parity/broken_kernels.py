@@ -1224,11 +1224,18 @@ MUTATIONS = (
         after="*bound -= digit.above;",
         runs=(Run("exact", "f32", output="exact_"),)),
     Mutation(
+        "sampled_list_by_key",
+        "The list of a row's tokens is in the order of keys, not of columns.",
+        "sample", "sample.hip",
+        before="rank += SortEntry(unordered[i]).value < entry.value;",
+        after="rank += SortEntry(unordered[i]).key < entry.key;",
+        runs=(Run("sizes", "f32", output="size_"),)),
+    Mutation(
         "sampled_without_carry",
         "Sums of weights lose what is above 32 bits.",
         "sample", "sample.hip",
-        before="if (low.fetch_add(at, amount) > UINT32_MAX - amount) high",
-        after="if (low.fetch_add(at, amount) > UINT32_MAX) high",
+        before="if (sum.fetch_add(at, amount) > UINT32_MAX - amount) sum",
+        after="if (sum.fetch_add(at, amount) > UINT32_MAX) sum",
         runs=(Run("exact", "f32", output="exact_"),)),
 
     # ---- Rounding. Truncation stays under the 1 ULP that 16-bit results may have, except in cases that allow half an
