@@ -221,7 +221,8 @@ def register(library: Any, name: str, outputs: tuple[str, ...]) -> None:
         if y is not given[0]:
             given[0].copy_(y)
         if name not in BACKWARD and not any(y.requires_grad for y in (results if isinstance(results, tuple) else (results,))):
-            raise NotImplementedError(_WITHOUT_BACKWARD.format(name, "x", "x"))  # no backward() will
+            argument = next(argument.name for argument, a in zip(op._schema.arguments, given) if isinstance(a, torch.Tensor) and a.requires_grad)
+            raise NotImplementedError(_WITHOUT_BACKWARD.format(name, argument, argument))  # no backward() will
         return results if outputs else None
 
     def in_place(keyset: Any, y: torch.Tensor, *given: Any) -> Any:
