@@ -71,6 +71,12 @@ cases = [
     ("rms_norm", lambda x: ops.rms_norm(x), (x,)),
     ("rms_norm_backward", lambda dy, x, w: ops.rms_norm_backward(dy, x, w, None, 1e-3, True), (normal(3, 8), x, w)),
     ("rms_norm_backward", lambda dy, x: ops.rms_norm_backward(dy, x)[0], (normal(2, 3, 8), normal(2, 3, 8))),
+    ("layer_norm", lambda x, w, b: ops.layer_norm(x, w, b, 1e-6), (x, w, normal(8))),
+    ("layer_norm", lambda x, b: ops.layer_norm(x, None, b, 1e-3, True), (x.t().contiguous().t(), normal(8))),
+    ("layer_norm", lambda x: ops.layer_norm(x), (x,)),
+    ("layer_norm_backward", lambda dy, x, w: ops.layer_norm_backward(dy, x, w, None, None, 1e-3), (normal(3, 8), x, w)),
+    ("layer_norm_backward", lambda dy, x: ops.layer_norm_backward(dy, x)[::2], (normal(2, 3, 8), normal(2, 3, 8))),
+    ("layer_norm_backward", lambda dy, x, w: ops.layer_norm_backward(dy, x, w, weight_grad=False, bias_grad=False)[0], (normal(3, 8), x, w)),
     ("rope", lambda x: ops.rope(x, cos, sin), (normal(2, 3, 5, 8),)),
     ("rope", lambda x: ops.rope(x, cos, sin, few), (normal(1, 2, 4, 6),)),
     ("rope_i", lambda x: ops.rope_i(x, cos, sin), (normal(2, 5, 3, 6).transpose(1, 2),)),
@@ -126,6 +132,15 @@ def own_fused(x, residual, w=None):
     return own_rms_norm(total, w), total
 
 
+def own_layer_norm(x, w=None, b=None):
+    return F.layer_norm(x, (8,), w, b)
+
+
+def own_fused_layer(x, residual, *columns):
+    total = x + residual
+    return own_layer_norm(total, *columns), total
+
+
 def own_scatter_add(y, src):
     return y.scatter_add(1, repeated, src)
 
@@ -146,6 +161,9 @@ beside = {
     "softmax_ext": (lambda x: ops.softmax_ext(x, mask, None, sinks.expand(3, 1), 0.5), own_softmax_ext, (x,)),
     "rms_norm": (ops.rms_norm, own_rms_norm, (x, w)),
     "fused_add_rms_norm": (ops.fused_add_rms_norm, own_fused, (x, normal(3, 8), w)),
+    "layer_norm": (ops.layer_norm, own_layer_norm, (x, w, normal(8))),
+    "fused_add_layer_norm": (ops.fused_add_layer_norm, own_fused_layer, (x, normal(3, 8), w, normal(8))),
+    "sum of fused_add_layer_norm": (lambda *given: ops.fused_add_layer_norm(*given)[1], lambda *given: own_fused_layer(*given)[1], (x, normal(3, 8))),
     "its norm": (lambda *given: ops.fused_add_rms_norm(*given)[0], lambda *given: own_fused(*given)[0], (x, normal(3, 8), w)),
     "its sum": (lambda *given: ops.fused_add_rms_norm(*given)[1], lambda *given: own_fused(*given)[1], (x, normal(3, 8))),
     "rope": (lambda x: ops.rope(x, cos.to(x.dtype), sin.to(x.dtype)), lambda x: rotated(x, cos.to(x.dtype), sin.to(x.dtype)), (normal(2, 3, 5, 6),)),

@@ -35,6 +35,11 @@ def _of_norm(a: Any, dy: torch.Tensor, x: torch.Tensor) -> Any:
     return ops.rms_norm_backward(dy, x, a.weight, None, a.eps, a.weight_plus_one, a.round_before_weight, a.batch_invariant, "weight" in a.needed)
 
 
+def _of_layer_norm(a: Any, dy: torch.Tensor, x: torch.Tensor) -> Any:
+    dx, dw, db = ops.layer_norm_backward(dy, x, a.weight, None, None, a.eps, a.batch_invariant, "weight" in a.needed, "bias" in a.needed)
+    return dx, dw, db if a.bias is None else db.to(a.bias.dtype)
+
+
 def _by_pytorch(function: Callable[..., Any], given: Any, gradients: Any) -> Any:
     """The gradients of `given`, for a function of them that consists of PyTorch's ops. It computes in float32 or float64."""
     def wide(x: torch.Tensor) -> torch.Tensor:
@@ -57,6 +62,21 @@ def _of_norm_backward(a: Any, *gradients: Any) -> Any:
     return *_by_pytorch(formula, given, gradients), None
 
 
+def _of_layer_norm_backward(a: Any, *gradients: Any) -> Any:
+    def formula(dy: torch.Tensor, x: torch.Tensor, *weights: torch.Tensor) -> Any:
+        centered = x - x.mean(-1, keepdim=True)
+        rstd = (centered.square().mean(-1, keepdim=True) + a.eps).rsqrt()
+        normed = centered * rstd
+        of_columns = [(dy * normed).sum_to_size(w.shape) for w in weights] + [dy.sum_to_size(dy.shape[-1:])]
+        for w in weights:
+            dy = dy * w
+        return (dy - dy.mean(-1, keepdim=True) - normed * (dy * normed).mean(-1, keepdim=True)) * rstd, *of_columns
+
+    if a.weight is None:
+        return *_by_pytorch(formula, (a.dy, a.x), (gradients[0], gradients[2])), None
+    return _by_pytorch(formula, (a.dy, a.x, a.weight), gradients)
+
+
 def _of_softmax_backward(a: Any, *gradients: Any) -> Any:
     return _by_pytorch(lambda dy, y: (a.scale * y * (dy - (dy * y).sum(-1, keepdim=True)),), (a.dy, a.y), gradients)
 
@@ -65,10 +85,13 @@ def _of_log_softmax_backward(a: Any, *gradients: Any) -> Any:
     return _by_pytorch(lambda dy, y: (dy - y.exp() * dy.sum(-1, keepdim=True),), (a.dy, a.y), gradients)
 
 
-def _of_sum_and_norm(a: Any, dy: Any, dh: Any) -> Any:
-    dx, dw = (None, None) if dy is None else _of_norm(a, dy, a.residual_out)
-    dx = dh if dx is None else dx if dh is None else dx + dh
-    return dx, dx, dw
+def _of_sum_and_norm(of_norm: Callable[..., Any]) -> Callable[..., Any]:
+    def run(a: Any, dy: Any, dh: Any) -> Any:
+        dx, *of_columns = (None, None, None) if dy is None else of_norm(a, dy, a.residual_out)
+        dx = dh if dx is None else dx if dh is None else dx + dh
+        return dx, dx, *of_columns
+
+    return run
 
 
 def _of_rope(op: str) -> Backward:
@@ -121,8 +144,11 @@ def _of_upsampled(a: Any, dy: torch.Tensor, *scales: float | None) -> Any:
 
 BACKWARD = {
     "rms_norm": Backward("x weight", "x weight", lambda a, dy: _of_norm(a, dy, a.x)),
-    "fused_add_rms_norm": Backward("x residual weight", "weight residual_out", _of_sum_and_norm),
+    "fused_add_rms_norm": Backward("x residual weight", "weight residual_out", _of_sum_and_norm(_of_norm)),
+    "layer_norm": Backward("x weight bias", "x weight bias", lambda a, dy: _of_layer_norm(a, dy, a.x)),
+    "fused_add_layer_norm": Backward("x residual weight bias", "weight bias residual_out", _of_sum_and_norm(_of_layer_norm)),
     "rms_norm_backward": Backward("dy x weight", "dy x weight", _of_norm_backward),
+    "layer_norm_backward": Backward("dy x weight", "dy x weight", _of_layer_norm_backward),
     "rope": _of_rope("rope"),
     "rope_i": _of_rope("rope_i"),
     "rope_thd": _of_rope("rope_thd"),
