@@ -14,7 +14,7 @@ constexpr const char* kName = "layer_norm_backward";
 constexpr const char* kKernels[] = {HIPOPS_LAYER_NORM_BACKWARD_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr RowKernel kList[] = {HIPOPS_LAYER_NORM_BACKWARD_ROW_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
 constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
-constexpr int kSums = 2;
+constexpr int kSums = LayerNormBackwardArgs::kSums;
 
 GradientTensors named(const hipops_tensor* dx, const hipops_tensor* dw, const hipops_tensor* db, const hipops_tensor* dy,
                       const hipops_tensor* x, const hipops_tensor* weight, const hipops_tensor* mean,

@@ -14,7 +14,7 @@ constexpr const char* kName = "rms_norm_backward";
 constexpr const char* kKernels[] = {HIPOPS_RMS_NORM_BACKWARD_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr RowKernel kList[] = {HIPOPS_RMS_NORM_BACKWARD_ROW_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
 constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
-constexpr int kSums = 1;
+constexpr int kSums = RmsNormBackwardArgs::kSums;
 
 GradientTensors named(const hipops_tensor* dx, const hipops_tensor* dw, const hipops_tensor* dy, const hipops_tensor* x,
                       const hipops_tensor* weight, const hipops_tensor* rstd) {

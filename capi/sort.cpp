@@ -20,7 +20,6 @@ extern Op op_sort;
 namespace {
 
 constexpr const char* kName = "sort";
-constexpr int64_t kMostElements = int64_t{1} << 57;  // the bytes of more workspace would have too many digits
 constexpr const char* kKernels[] = {HIPOPS_SORT_KERNELS(HIPOPS_KERNEL_NAME)};
 enum Kernel { kRowsKernel, kCountKernel, kOffsetsKernel, kPartitionKernel, kKernelCount };
 static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kKernelCount, "a name for each kernel of the list");
@@ -51,7 +50,7 @@ hipops_status check(const Tensors& t, uint32_t flags) {
   if (t.columns() > UINT32_MAX)
     return fail(HIPOPS_INVALID_ARGUMENT, "sort: x.shape[%d] is %" PRId64 ", expected up to %u", t.x.tensor->rank - 1,
                 t.columns(), UINT32_MAX);
-  if (element_count(*t.x.tensor) > kMostElements)
+  if (element_count(*t.x.tensor) > int64_t{1} << 57)  // the bytes of more workspace would have too many digits
     return fail(HIPOPS_INVALID_ARGUMENT, "sort: x has %" PRId64 " elements, expected up to 2^57", element_count(*t.x.tensor));
   if (t.values.tensor)
     if (hipops_status status = check_same_dtype(t.values, t.x)) return status;

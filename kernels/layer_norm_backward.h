@@ -7,6 +7,7 @@
 namespace hipops {
 
 struct LayerNormBackwardArgs {
+  static constexpr int kSums = 2;  // tensors of sums of columns: dw and db
   RowColumns columns[1];    // weight
   NormTerms<float> terms;
   int32_t columns_are_f32;  // if the rows have another type; otherwise they have the rows' type

@@ -25,7 +25,7 @@ struct LayerNormBackward : RowOp {
   using Args = LayerNormBackwardArgs;
   using C = compute_t<T>;
   static constexpr bool kColumnsInPart = true, kCenters = true;
-  static constexpr int kInputs = 2, kColumns = 1, kGiven = 2, kSums = 2;
+  static constexpr int kInputs = 2, kColumns = 1, kGiven = 2, kSums = Args::kSums;
   struct Part {
     C gradients, products, squares;  // of g, g * (x - mean), (x - mean)^2
     friend HIPOPS_METHOD Part operator+(const Part& a, const Part& b) {

@@ -6,7 +6,7 @@
 // One launch, and no workspace: every block counts all ids in shared memory, and places a part of them. A block
 // sorts a batch of ids by expert, stably. So the result depends on no order of blocks.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/moe_align_block_size.hip -o moe.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/moe_align_block_size.hip -o moe_align_block_size.co
 #include "moe_align_block_size.h"
 
 #include "device/core/radix.h"

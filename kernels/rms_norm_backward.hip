@@ -27,7 +27,7 @@ struct RmsNormBackward : RowOp {
   using Args = RmsNormBackwardArgs;
   using C = compute_t<T>;
   static constexpr bool kColumnsInPart = true;
-  static constexpr int kInputs = 2, kColumns = 1, kGiven = 1, kSums = 1;
+  static constexpr int kInputs = 2, kColumns = 1, kGiven = 1, kSums = Args::kSums;
   struct Part {
     C products, squares;
     friend HIPOPS_METHOD Part operator+(const Part& a, const Part& b) { return {a.products + b.products, a.squares + b.squares}; }

@@ -20,9 +20,8 @@ RowChunks divide_rows(const RowKernels& kernels, const RowProblem& problem);
 // The tensors of an op that computes dx and sums of columns. A tensor that the op does not have, or the caller leaves out,
 // is null.
 struct GradientTensors {
-  static constexpr int kSums = 2;
   Argument dx, dy, x, weight;
-  Argument sums[kSums];     // dw, db
+  Argument sums[2];         // dw, db
   Argument scalars[2];      // of rows: rstd, mean
 
   bool has_sums() const { return sums[0].tensor || sums[1].tensor; }

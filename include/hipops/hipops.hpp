@@ -369,6 +369,14 @@ HIPOPS_CALL layer_norm_backward_workspace(const tensor& dx, const optional_outpu
   return bytes;
 }
 #endif
+HIPOPS_CALL softmax_backward(const tensor& dx, const const_tensor& dy, const const_tensor& y, double scale = 1,
+                             uint32_t flags = 0, void* stream = nullptr) {
+  return check(hipops_softmax_backward(&dx, &dy, &y, scale, flags, stream));
+}
+HIPOPS_CALL log_softmax_backward(const tensor& dx, const const_tensor& dy, const const_tensor& y, uint32_t flags = 0,
+                                 void* stream = nullptr) {
+  return check(hipops_log_softmax_backward(&dx, &dy, &y, flags, stream));
+}
 
 // The k greatest or least elements of rows. With k above 2048 and HIPOPS_SORTED, or for few long rows, pass a workspace.
 HIPOPS_CALL topk(const optional_output& values, const tensor& indices, const const_tensor& x, int64_t k,
@@ -445,14 +453,6 @@ HIPOPS_CALL sort_workspace(const optional_output& values, const optional_output&
 }
 #endif
 
-HIPOPS_CALL softmax_backward(const tensor& dx, const const_tensor& dy, const const_tensor& y, double scale = 1,
-                             uint32_t flags = 0, void* stream = nullptr) {
-  return check(hipops_softmax_backward(&dx, &dy, &y, scale, flags, stream));
-}
-HIPOPS_CALL log_softmax_backward(const tensor& dx, const const_tensor& dy, const const_tensor& y, uint32_t flags = 0,
-                                 void* stream = nullptr) {
-  return check(hipops_log_softmax_backward(&dx, &dy, &y, flags, stream));
-}
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));
 }

@@ -124,8 +124,8 @@ void random_call(RandomCase& m) {
     if (!m.choices.one_in(4)) add_sum("dw");
   }
   if (is_layer && !m.choices.one_in(4)) add_sum("db");
-  if (m.choices.one_in(2)) m.add_weight("rstd", scalar, of_rows);
   if (is_layer && m.choices.one_in(2)) m.add_weight("mean", scalar, of_rows);
+  if (m.choices.one_in(2)) m.add_weight("rstd", scalar, of_rows);
   m.pick_params();
 }
 

@@ -74,8 +74,14 @@ Routed route(const std::vector<double>& logits, const std::vector<double>* bias,
     for (size_t e = 0; e < choices.size(); ++e) choices[e] = static_cast<float>(scores[e] + static_cast<Real>((*bias)[e]));
   Routed routed = {chosen_of(choices, routing, bias != nullptr), {}};
   std::vector<Real> of_chosen;
-  for (const int64_t expert : routed.ids) of_chosen.push_back(scores[static_cast<size_t>(expert)]);
-  if (routing.flags & HIPOPS_RENORMALIZE) {
+  std::vector<double> logits_of_chosen;
+  for (const int64_t expert : routed.ids) {
+    of_chosen.push_back(scores[static_cast<size_t>(expert)]);
+    logits_of_chosen.push_back(logits[static_cast<size_t>(expert)]);
+  }
+  if (routing.flags & HIPOPS_RENORMALIZE && !routing.is_sigmoid()) {
+    if (!std::isnan(scores[0])) of_chosen = scores_of(logits_of_chosen, routing);
+  } else if (routing.flags & HIPOPS_RENORMALIZE) {
     const Real sum = std::accumulate(of_chosen.begin(), of_chosen.end(), Real(0));
     for (Real& score : of_chosen) score /= sum == 0 ? 1 : sum;
   }

@@ -464,17 +464,17 @@ TEST_CASE("cpu executor: a source that is not in the wave is a defect") {
   REQUIRE_DEATH(short_wave, "source lane 8", "work-items 32-39, has lanes 0-7");
 }
 
-TEST_CASE("cpu executor: an exchange in another wave size, or of more than 16 bytes, is a defect") {
+TEST_CASE("cpu executor: an exchange in another wave size, or of more than 32 bytes, is a defect") {
   const Death wave = death_of(1, 64, settings_of(32), [] {
     int value = 0;
     hipops::cpu::exchange(&value, sizeof value, 0, 64, HERE);
   });
   REQUIRE_DEATH(wave, "in waves of 64, and the wave is 32");
   const Death bytes = death_of(1, 64, settings_of(32), [] {
-    char value[17] = {};
+    char value[33] = {};
     hipops::cpu::exchange(value, sizeof value, 0, 32, HERE);
   });
-  REQUIRE_DEATH(bytes, "an exchange of 17 bytes", "at most 16");
+  REQUIRE_DEATH(bytes, "an exchange of 33 bytes", "at most 32");
 }
 
 TEST_CASE("cpu executor: one report where several threads have one") {

@@ -28,7 +28,7 @@ uint32_t block_index();
 // Waits until every work-item of the block is here. A work-item that ended, or waits elsewhere, is a fatal report.
 void barrier(Site site);
 
-// Waits until every work-item of the wave is here. Then replaces `value` (of `bytes`, at most 16) by the value of lane
+// Waits until every work-item of the wave is here. Then replaces `value` (of `bytes`, at most 32) by the value of lane
 // `source`. `wave` is 32 or 64: kernels are compiled for one size. A missing source is a fatal report.
 void exchange(void* value, size_t bytes, uint32_t source, uint32_t wave, Site site);
 
