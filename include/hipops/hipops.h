@@ -379,7 +379,7 @@ HIPOPS_API hipops_status hipops_layer_norm_backward(const hipops_tensor* dx, con
                                                     int64_t workspace_bytes, void* stream);
 
 /* Sets *bytes to the most bytes of workspace that hipops_layer_norm_backward needs for these tensors, at any address: 0 if
- * dw and db are NULL. Makes the same checks, but does not read the tensors' data. */
+ * dw and db are NULL. Makes the same checks, except the checks of addresses. */
 HIPOPS_API hipops_status hipops_layer_norm_backward_workspace_bytes(const hipops_tensor* dx, const hipops_tensor* dw,
                                                                     const hipops_tensor* db, const hipops_tensor* dy,
                                                                     const hipops_tensor* x, const hipops_tensor* weight,
