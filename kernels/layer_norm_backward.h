@@ -14,7 +14,7 @@ struct LayerNormBackwardArgs {
   ColumnSums sums;
   RowStreams<3, 0, 0, 2> rows;  // dy, x; dx; mean and rstd, which are given
   NormTerms<double> terms_in_f64;
-  ReduceArgs merge;         // of a later launch
+  SumMerges<kSums> merges;  // of the second launch
 };
 
 }  // namespace hipops

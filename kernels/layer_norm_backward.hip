@@ -8,7 +8,7 @@
 //   mean, rstd      [rows], each optional, f32 (f64: f64): computed from x if the caller passes none
 //   bytes           rows * cols * 3 * sizeof(element) must move; weight, dw and db are smaller
 //
-// Rows have a launch (device/rows/column_sums.h). `merge` adds the sums of chunks of rows, in a launch for dw and one for db.
+// There are two launches: rows (device/rows/column_sums.h), and `merge`, which adds the sums of chunks of rows.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/layer_norm_backward.hip -o layer_norm_backward.co
 #include "layer_norm_backward.h"
@@ -83,11 +83,11 @@ struct LayerNormBackward : RowOp {
 HIPOPS_LAYER_NORM_BACKWARD_ROW_KERNELS(KERNEL)
 #undef KERNEL
 
-#define KERNEL(name, C)                                                     \
+#define KERNEL(name, C)                                                       \
   HIPOPS_KERNEL(kReduceBlock, 2) name(HIPOPS_ARGS(LayerNormBackwardArgs) a) { \
-    follow_launch_before();                                                 \
-    HIPOPS_SHARED(ReduceRoom, room, kReduceBlock);                          \
-    merge_parts<SumOf<C>>(arguments_in_place(a).merge, room);               \
+    follow_launch_before();                                                   \
+    HIPOPS_SHARED(ReduceRoom, room, kReduceBlock);                            \
+    merge_sums<C>(arguments_in_place(a).merges, room);                        \
   }
 HIPOPS_LAYER_NORM_BACKWARD_MERGE_KERNELS(KERNEL)
 

@@ -15,7 +15,7 @@ struct RmsNormBackwardArgs {
   ColumnSums sums;
   RowStreams<3, 0, 0, 1> rows;  // dy, x; dx; rstd, which is given
   NormTerms<double> terms_in_f64;
-  ReduceArgs merge;         // of the second launch
+  SumMerges<kSums> merges;  // of the second launch
 };
 
 }  // namespace hipops

@@ -80,11 +80,11 @@ struct RmsNormBackward : RowOp {
 HIPOPS_RMS_NORM_BACKWARD_ROW_KERNELS(KERNEL)
 #undef KERNEL
 
-#define KERNEL(name, C)                                                  \
+#define KERNEL(name, C)                                                     \
   HIPOPS_KERNEL(kReduceBlock, 2) name(HIPOPS_ARGS(RmsNormBackwardArgs) a) { \
-    follow_launch_before();                                              \
-    HIPOPS_SHARED(ReduceRoom, room, kReduceBlock);                       \
-    merge_parts<SumOf<C>>(arguments_in_place(a).merge, room);            \
+    follow_launch_before();                                                 \
+    HIPOPS_SHARED(ReduceRoom, room, kReduceBlock);                          \
+    merge_sums<C>(arguments_in_place(a).merges, room);                      \
   }
 HIPOPS_RMS_NORM_BACKWARD_MERGE_KERNELS(KERNEL)
 

@@ -39,7 +39,7 @@ LaunchShape plan_merge(const PlanOptions& options, const void* first, int64_t st
 LaunchShape plan_chunks(const PlanOptions& options, const RowKernels& kernels, const RowChunks& chunks,
                         const RowProblem& problem, const DeviceNumbers& device);
 
-// Launches the rows, then a merge for each tensor of sums. Kernels that merge follow the rows' kernels in the op's list:
+// Launches the rows, then a merge of all tensors of sums. Kernels that merge follow the rows' kernels in the op's list:
 // f32, f64. Sets the plan's fields of `args`.
 template <class Args>
 hipops_status launch_column_sums(Op& op, const RowKernels& kernels, const RowProblem& problem, const GradientTensors& t, int count,
@@ -58,14 +58,18 @@ hipops_status launch_column_sums(Op& op, const RowKernels& kernels, const RowPro
     args->rows.per_block = chunks.rows;
     if (hipops_status status = launch(op, *device, chunks.kernel, shape, args, sizeof *args, stream)) return status;
   }
+  const int64_t pitch = args->sums.pitch;
+  uint32_t tensors = 0;
+  LaunchShape shape{};
   for (int number = 0; number < count; ++number) {
     if (!t.sums[number].tensor) continue;
-    const int64_t pitch = args->sums.pitch;
     const void* const first = static_cast<const char*>(workspace) + number * pitch * (is_f64 ? 8 : 4);
-    const LaunchShape shape = plan_merge(options, first, count * pitch, chunks.count, *t.sums[number].tensor, &args->merge);
-    if (hipops_status status = launch(op, *device, kernels.count + is_f64, shape, args, sizeof *args, stream)) return status;
+    shape = plan_merge(options, first, count * pitch, chunks.count, *t.sums[number].tensor, &args->merges.of[tensors++]);
   }
-  return HIPOPS_SUCCESS;
+  if (tensors == 0) return HIPOPS_SUCCESS;
+  args->merges.blocks = shape.grid;
+  shape.grid *= tensors;
+  return launch(op, *device, kernels.count + is_f64, shape, args, sizeof *args, stream);
 }
 
 }  // namespace hipops

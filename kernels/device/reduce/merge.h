@@ -1,5 +1,5 @@
 // Adds the parts of results, which the launch before stored. A lane adds some parts of a result, one after another; the
-// block combines the lanes in shared memory.
+// block combines the lanes in shared memory. `block` is the number of the block among those of `args`.
 #pragma once
 
 #include "device/core/strided.h"
@@ -9,14 +9,14 @@ namespace hipops {
 namespace {
 
 template <class K>
-HIPOPS_FN void merge_parts(const ReduceArgs& args, const Shared<ReduceRoom>& room) {
+HIPOPS_FN void merge_parts(const ReduceArgs& args, const Shared<ReduceRoom>& room, uint32_t block = block_index()) {
   using Lane = typename K::Lane;
   using Total = typename K::Total;
   const Shared<Total> totals = room.as<Total>();
   const uint32_t results = 1u << args.result_bits, groups = kReduceBlock >> args.result_bits;
   const uint32_t column = thread_index() & (results - 1), group = thread_index() >> args.result_bits;
 
-  for (int64_t unit = block_index(); unit < reload_arguments(args).units; unit += reload_arguments(args).step) {
+  for (int64_t unit = block; unit < reload_arguments(args).units; unit += reload_arguments(args).step) {
     const ReduceArgs& a = reload_arguments(args);
     const int64_t result = (unit << a.result_bits) + column;
     const bool is_live = result < a.results.count;
@@ -41,6 +41,13 @@ HIPOPS_FN void merge_parts(const ReduceArgs& args, const Shared<ReduceRoom>& roo
     }
     barrier();
   }
+}
+
+// Merges the parts of several tensors of sums in one launch.
+template <class C, int n>
+HIPOPS_FN void merge_sums(const SumMerges<n>& merges, const Shared<ReduceRoom>& room) {
+  const uint32_t tensor = block_index() / merges.blocks;
+  merge_parts<SumOf<C>>(merges.of[tensor], room, block_index() - tensor * merges.blocks);
 }
 
 }  // namespace

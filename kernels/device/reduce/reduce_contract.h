@@ -52,4 +52,11 @@ struct ReduceArgs {
   int32_t is_wide;        // `columns`: vectors of 16 bytes
 };
 
+// A launch that merges the sums of up to n tensors. Each tensor has `blocks` blocks.
+template <int n>
+struct SumMerges {
+  uint32_t blocks;
+  ReduceArgs of[n];
+};
+
 }  // namespace hipops
