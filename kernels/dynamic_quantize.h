@@ -18,7 +18,7 @@ struct DynamicQuantizeArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_DYNAMIC_QUANTIZE_KERNELS(X)                 \
-  HIPOPS_FEW_ROW_KERNELS_OF(X, dynamic_quantize, f32, 768) \
-  HIPOPS_FEW_ROW_KERNELS_OF(X, dynamic_quantize, f16, 768) \
-  HIPOPS_FEW_ROW_KERNELS_OF(X, dynamic_quantize, bf16, 768)
+#define HIPOPS_DYNAMIC_QUANTIZE_KERNELS(X)                    \
+  HIPOPS_FEW_ROW_KERNELS_OF(X, dynamic_quantize, f32, 4, 768) \
+  HIPOPS_FEW_ROW_KERNELS_OF(X, dynamic_quantize, f16, 4, 768) \
+  HIPOPS_FEW_ROW_KERNELS_OF(X, dynamic_quantize, bf16, 4, 768)

@@ -14,11 +14,11 @@ struct LogSoftmaxArgs {
 }  // namespace hipops
 
 // f64 has one kernel for all rows.
-#define HIPOPS_LOG_SOFTMAX_KERNELS(X)                   \
-  HIPOPS_FEW_ROW_KERNELS_OF(X, log_softmax, f32, 1024)  \
-  HIPOPS_ALIGNED_CLUSTER_OF(X, log_softmax, f32, 8)     \
-  HIPOPS_FEW_ROW_KERNELS_OF(X, log_softmax, f16, 1024)  \
-  HIPOPS_ALIGNED_CLUSTER_OF(X, log_softmax, f16, 8)     \
-  HIPOPS_FEW_ROW_KERNELS_OF(X, log_softmax, bf16, 1024) \
-  HIPOPS_ALIGNED_CLUSTER_OF(X, log_softmax, bf16, 8)    \
+#define HIPOPS_LOG_SOFTMAX_KERNELS(X)                      \
+  HIPOPS_FEW_ROW_KERNELS_OF(X, log_softmax, f32, 4, 1024)  \
+  HIPOPS_CLUSTER_OF(X, log_softmax, f32, aligned, 8)       \
+  HIPOPS_FEW_ROW_KERNELS_OF(X, log_softmax, f16, 4, 1024)  \
+  HIPOPS_CLUSTER_OF(X, log_softmax, f16, aligned, 8)       \
+  HIPOPS_FEW_ROW_KERNELS_OF(X, log_softmax, bf16, 4, 1024) \
+  HIPOPS_CLUSTER_OF(X, log_softmax, bf16, aligned, 8)      \
   X(log_softmax_f64_strided_stream, f64, 512, 4, 512, strided, streamed, 1024)

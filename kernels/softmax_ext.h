@@ -15,10 +15,10 @@ struct SoftmaxExtArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_SOFTMAX_EXT_KERNELS(X)                  \
-  HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_ext, f32, 640)  \
-  HIPOPS_ALIGNED_CLUSTER_OF(X, softmax_ext, f32, 4)    \
-  HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_ext, f16, 640)  \
-  HIPOPS_ALIGNED_CLUSTER_OF(X, softmax_ext, f16, 4)    \
-  HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_ext, bf16, 640) \
-  HIPOPS_ALIGNED_CLUSTER_OF(X, softmax_ext, bf16, 4)
+#define HIPOPS_SOFTMAX_EXT_KERNELS(X)                     \
+  HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_ext, f32, 2, 640)  \
+  HIPOPS_CLUSTER_OF(X, softmax_ext, f32, aligned, 4)      \
+  HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_ext, f16, 2, 640)  \
+  HIPOPS_CLUSTER_OF(X, softmax_ext, f16, aligned, 4)      \
+  HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_ext, bf16, 2, 640) \
+  HIPOPS_CLUSTER_OF(X, softmax_ext, bf16, aligned, 4)

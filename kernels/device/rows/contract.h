@@ -121,15 +121,16 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip, resident_unaligned)  \
   X(op##_##T##_unaligned_512, T, 512, in_unaligned, 512, unaligned, on_chip, resident_unaligned) \
   HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)
-// For long rows that are aligned.
-#define HIPOPS_ALIGNED_CLUSTER_OF(X, op, T, in_cluster)                                \
-  X(op##_##T##_aligned_cluster, T, 512, in_cluster, 512, aligned, cluster, 512)
-// All rows by five kernels, for ops that need not be fastest on rows that are unaligned or longer than a block holds.
-// resident: of the first two.
-#define HIPOPS_FEW_ROW_KERNELS_OF(X, op, T, resident)                                  \
+// For rows that a block does not hold. A cluster of the layout `unaligned` computes aligned rows, too.
+#define HIPOPS_CLUSTER_OF(X, op, T, layout, in_cluster)                                \
+  X(op##_##T##_##layout##_cluster, T, 512, in_cluster, 512, layout, cluster, 512)
+// All rows by six kernels, for ops that need no more. in_unaligned: `vectors` of unaligned rows. resident: of all on chip
+// but aligned_512x4.
+#define HIPOPS_FEW_ROW_KERNELS_OF(X, op, T, in_unaligned, resident)                    \
   X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip, resident)                 \
   X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip, resident)              \
   X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip, 512)                   \
+  X(op##_##T##_unaligned_512, T, 512, in_unaligned, 512, unaligned, on_chip, resident) \
   X(op##_##T##_unaligned_stream, T, 256, 4, 256, unaligned, streamed, 512)             \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
 // For ops with column sums (column_sums.h). A lane keeps a number for each sum and element, so it may hold fewer vectors.
