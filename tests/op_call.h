@@ -69,6 +69,7 @@ class OpCall {
           const hipops_dtype own = spec.role == Role::kScalar ? hipops::parity::scalar_dtype(dtype)
                                    : spec.role == Role::kQuantised ? HIPOPS_F8_E4M3FN
                                    : spec.role != Role::kIndex ? dtype
+                                   : std::string(spec.name) == "prompt" ? HIPOPS_U8
                                    : op.rfind("rope", 0) == 0 ? HIPOPS_I64
                                                               : HIPOPS_I32;
           HostTensor& t = *(tensors_[spec.name] = std::make_unique<HostTensor>(own, valid_shape(op, spec)));

@@ -494,6 +494,7 @@ TEST_CASE("a call without elements succeeds without memory", "[refusals]") {
     }
     check_empty({"topk"}, {{"x", {0, 8}}, {"values", {0, 8}}, {"indices", {0, 8}}, {"lengths", {0}}, {"row_begin", {0}}});
     check_empty({"topk_softmax"}, {{"x", {0, 8}}, {"weights", {0, 8}}, {"ids", {0, 8}}, {"token_expert", {0, 8}}});
+    check_empty({"apply_penalties"}, {{"x", {0, 8}}, {"y", {0, 8}}, {"prompt", {0, 8}}, {"counts", {0, 8}}, {"repetition", {0}}, {"frequency", {0}}, {"presence", {0}}});
     check_empty({"sample"}, {{"x", {0, 8}}, {"tokens", {0}}, {"uniform", {0}}, {"temperature", {0}}, {"top_k", {0}}, {"top_p", {0}}, {"min_p", {0}}});
     for (const Sizes& y : {Sizes{0, 3, 5, 5}, {3, 0, 5, 5}, {3, 2, 0, 0}})
       for (int64_t from : {0, 4}) {

@@ -796,6 +796,25 @@ HIPOPS_API hipops_status hipops_sample(const hipops_tensor* tokens, const hipops
                                        const hipops_tensor* temperature, const hipops_tensor* top_k,
                                        const hipops_tensor* top_p, const hipops_tensor* min_p, void* stream);
 
+/* y = the logits x, lowered for tokens that occur in the prompt or in the output. It is vLLM's apply_penalties:
+ *
+ *   repetition   if the token occurs in the prompt or in the output: x / repetition if x > 0, otherwise x * repetition
+ *   frequency    if it occurs in the output: then x - frequency * the number of times
+ *   presence     if it occurs in the output: then x - presence
+ *
+ * x, y: [rows, vocabulary], f32, f16 or bf16, any strides. y is x itself, or apart from it. All other tensors are inputs that may
+ * be NULL and that do not overlap y. prompt: [rows, vocabulary], u8; a token with another value than 0 occurs in the prompt.
+ * counts: [rows, vocabulary], i32; how often a token occurs in the output; below 0 is 0. NULL: no token occurs there.
+ * repetition, frequency, presence: [rows], f32. NULL: 1, 0, 0. A stride of 0 is one number for all rows.
+ *
+ * Each division, product and difference is rounded to f32, and the last result to x's dtype. So the same call gives the same
+ * bits on every run, on every device, and next to any other rows. A token that does not occur keeps its bits, for any
+ * numbers of its row. NaN stays NaN. All numbers are valid: the formula holds for a repetition of 0 and below 0, too. No
+ * workspace. */
+HIPOPS_API hipops_status hipops_apply_penalties(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* prompt,
+                                                const hipops_tensor* counts, const hipops_tensor* repetition,
+                                                const hipops_tensor* frequency, const hipops_tensor* presence, void* stream);
+
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 
 /* The version as "0.2.0". Before 1.0 a minor version may change the ABI. The SONAME then changes too. */

@@ -434,6 +434,13 @@ HIPOPS_CALL sample(const tensor& tokens, const const_tensor& x, const const_tens
                    const optional_tensor& top_p = nullptr, const optional_tensor& min_p = nullptr, void* stream = nullptr) {
   return check(hipops_sample(&tokens, &x, &uniform, temperature.get(), top_k.get(), top_p.get(), min_p.get(), stream));
 }
+// y = logits, lowered for tokens of the prompt (u8, not 0) and of the output (i32, how often).
+HIPOPS_CALL apply_penalties(const tensor& y, const const_tensor& x, const optional_tensor& prompt, const optional_tensor& counts,
+                            const optional_tensor& repetition = nullptr, const optional_tensor& frequency = nullptr,
+                            const optional_tensor& presence = nullptr, void* stream = nullptr) {
+  return check(hipops_apply_penalties(&y, &x, prompt.get(), counts.get(), repetition.get(), frequency.get(), presence.get(),
+                                      stream));
+}
 // values, indices = each row of x in order, and its columns. Either may be absent.
 HIPOPS_CALL sort(const optional_output& values, const optional_output& indices, const const_tensor& x, uint32_t flags = 0,
                  workspace w = {}, void* stream = nullptr) {

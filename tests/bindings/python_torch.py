@@ -88,6 +88,7 @@ cases = {
     "softmax_backward": [(x, x.softmax(-1)), (x.t(), x.t().softmax(-1).bfloat16().float(), 0.5)],
     "log_softmax_backward": [(x, x.log_softmax(-1)), (x.bfloat16(), x.log_softmax(-1).bfloat16(), True)],
     "sample": [(x, normal(6).abs() % 1), (x.t(), normal(80).abs() % 1, normal(80), index(9, 80), normal(80), normal(80))],
+    "apply_penalties": [(x, x > 1), (x.t(), x.t() > 1, (x.t() < 0).int(), normal(80), normal(80), normal(80))],
     "strided_copy": [(x.t(),)],
 }
 for name, calls in cases.items():
@@ -158,6 +159,8 @@ for largest in (True, False):
 for right, got in zip(x.softmax(-1).topk(7), ops.topk_softmax(x, 7, False)):
     expect_close("topk_softmax", got, right.to(got.dtype), 5e-6)
 expect_close("sample at temperature 0", ops.sample(x, weight[:6], 0 * weight[:6]), x.argmax(-1).int(), 0)
+expect_close("apply_penalties", ops.apply_penalties(x, x > 1, (x < 0).int(), weight[:6], weight[:6]),
+             torch.where(x > 1, x / weight[:6, None], torch.where(x < 0, x * weight[:6, None] - weight[:6, None], x)), 0)
 for kind, act in (("silu", F.silu), ("gelu", F.gelu), ("relu", F.relu)):
     expect_close(kind, ops.activation_and_mul(x[:, :40], x[:, 40:], kind), act(x[:, :40]) * x[:, 40:], 5e-6)
 expect_close("index_select", ops.index_select(x, 1, index(80, 9) * 0 + 7), x[:, 7:8].expand(6, 9), 0)

@@ -1238,6 +1238,28 @@ MUTATIONS = (
         after="if (sum.fetch_add(at, amount) > UINT32_MAX) sum",
         runs=(Run("exact", "f32", output="exact_"),)),
 
+    Mutation(
+        "penalties_of_absent_tokens",
+        "The last token of a span is lowered if any token of the span occurs.",
+        "apply_penalties", "apply_penalties.hip",
+        before="some_occur |= occurs[i];",
+        after="some_occur |= occurs[i], occurs[kSpan - 1] |= some_occur;",
+        runs=(Run("smoke", "f32", output="smoke_"), Run("layouts", "f32", output="layout_"))),
+    Mutation(
+        "penalties_before_the_row",
+        "The first span of a row begins before the row.",
+        "apply_penalties", "apply_penalties.hip",
+        before="column = first < 0 ? 0 : first;",
+        after="column = first;",
+        runs=(Run("layouts", "f32", output="layout_"),)),
+    Mutation(
+        "penalties_fused",
+        "The product of frequency and count is not rounded.",
+        "apply_penalties", "apply_penalties.hip",
+        before="x - rounded_product(frequency, float(count)) - presence",
+        after="__builtin_fmaf(-frequency, float(count), x) - presence",
+        runs=(Run("adversarial", "f32", output="adversarial_cancelling"), Run("smoke", "f32", output="smoke_"))),
+
     # ---- Rounding. Truncation stays under the 1 ULP that 16-bit results may have, except in cases that allow half an
     # ULP.
     Mutation(

@@ -178,6 +178,25 @@ def sampled(dtype, rows, cols, greedy=False):
                     lambda lib: lib.bind("sample", tokens, x, numbers, temperature, top_k, top_p, None), peer, (x,), 0.1)
 
 
+def penalized(dtype, rows, cols, apart=False):
+    """The penalties of tokens that occur: 1024 of each prompt, and 256 of the output. The peer is vLLM's lines."""
+    x, y = 3 * random(rows, cols, dtype=dtype), torch.empty(rows, cols, dtype=dtype, device="cuda")
+    prompt, counts = (torch.zeros(rows, cols, dtype=t, device="cuda") for t in (torch.uint8, torch.int32))
+    prompt.scatter_(1, torch.randint(cols, (rows, 1024), device="cuda"), 1)
+    counts.scatter_add_(1, torch.randint(cols, (rows, 256), device="cuda"), torch.ones(rows, 256, dtype=torch.int32, device="cuda"))
+    repetition, frequency, presence = (torch.full((rows,), v, device="cuda") for v in (1.1, 0.2, 0.3))
+
+    def peer(x):
+        occurs = counts > 0
+        penalty = torch.where((prompt > 0) | occurs, repetition[:, None], 1.0)
+        lowered = torch.where(x > 0, x / penalty, x * penalty) - frequency[:, None] * counts - presence[:, None] * occurs
+        return lowered.to(dtype)
+
+    moved = x.numel() * (5 + 2 * x.element_size() * apart)
+    return Workload(f"apply_penalties/{NAMES[dtype]}/{rows}x{cols}" + "/apart" * apart, "apply_penalties", moved,
+                    lambda lib: lib.bind("apply_penalties", y if apart else x, x, prompt, counts, repetition, frequency, presence), peer, (x,), 0.1)
+
+
 def attention(dtype, batch, heads, queries, keys, mask="bool"):
     """Scores with a mask for all heads, ALiBi's slopes with a mask of numbers, and sinks."""
     x, sinks = random(batch, heads, queries, keys, dtype=dtype), random(heads, 1, 1, dtype=F32)
@@ -450,6 +469,7 @@ SORTED = [(F32, 1, 10**7), (F32, 1, 10**6), (F32, 1, 151936), (F32, 2048, 4096),
 # A decode step and a prefill of Mixtral, Qwen3 and DeepSeek V3.
 ROUTED = [(BF16, n, e, k, g) for n in (1, 32, 2048, 16384) for e, k, g in ((8, 2, 0), (128, 8, 0))] + [(F32, n, 256, 8, 8) for n in (1, 32, 2048, 16384)]
 ALIGNED = [(n, k, e) for n in (1, 32, 2048, 16384) for k, e in ((2, 8), (8, 128), (8, 256))]
+PENALIZED = [(t, n, 151936, apart) for t in (F32, BF16) for n in (1, 32, 256) for apart in (False, True)]
 SAMPLED = [(t, n, 151936, greedy) for t in (F32, BF16) for n in (1, 32, 256) for greedy in (False, True)]
 
 # Scores of attention, and vocabularies.
@@ -474,6 +494,8 @@ def table():
     rows += [(f"moe_align_block_size/i32/{n}x{k}/experts{e}", lambda n=n, k=k, e=e: aligned(n, k, e)) for n, k, e in ALIGNED]
     rows += [(f"sample/{NAMES[t]}/{n}x{c}" + "/greedy" * greedy, lambda t=t, n=n, c=c, greedy=greedy: sampled(t, n, c, greedy))
              for t, n, c, greedy in SAMPLED]
+    rows += [(f"apply_penalties/{NAMES[t]}/{n}x{c}" + "/apart" * apart, lambda t=t, n=n, c=c, apart=apart: penalized(t, n, c, apart))
+             for t, n, c, apart in PENALIZED]
     rows += [("sort/f32/32x151936/descending", lambda: in_order(F32, 32, 151936, True))]
     rows += [(f"rms_norm_backward/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: rms_norm_backward(t, r, c)) for t, r, c in BACKWARD_SHAPES]
     rows += [(f"layer_norm_backward/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: layer_norm_backward(t, r, c))

@@ -167,6 +167,7 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_topk_softmax": (c_int32, {"weights": TensorPointer, "ids": TensorPointer, "token_expert": TensorPointer, "x": TensorPointer, "bias": TensorPointer, "k": c_int64, "groups": c_int64, "topk_groups": c_int64, "scale": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_moe_align_block_size": (c_int32, {"sorted_ids": TensorPointer, "expert_ids": TensorPointer, "count": TensorPointer, "x": TensorPointer, "expert_map": TensorPointer, "experts": c_int64, "block_size": c_int64, "stream": Memory}),
     "hipops_sample": (c_int32, {"tokens": TensorPointer, "x": TensorPointer, "uniform": TensorPointer, "temperature": TensorPointer, "top_k": TensorPointer, "top_p": TensorPointer, "min_p": TensorPointer, "stream": Memory}),
+    "hipops_apply_penalties": (c_int32, {"y": TensorPointer, "x": TensorPointer, "prompt": TensorPointer, "counts": TensorPointer, "repetition": TensorPointer, "frequency": TensorPointer, "presence": TensorPointer, "stream": Memory}),
     "hipops_version": (c_char_p, {}),
     "hipops_version_number": (c_int32, {}),
     "hipops_build_info": (c_char_p, {}),

@@ -25,6 +25,7 @@ __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_la
            "moe_align_block_size",
            "softmax_backward", "log_softmax_backward", "layer_norm_backward",
            "sample",
+           "apply_penalties",
            "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
@@ -509,16 +510,21 @@ def log_softmax(x: Any, batch_invariant: bool = False, *, out: Any = None, strea
     return y
 
 
+def _as_bytes(mask: Any) -> Any:
+    """A mask of bool as uint8. Others as they are."""
+    if not str(getattr(mask, "dtype", "")).endswith("bool"):
+        return mask
+    return mask.view(sys.modules["torch"].uint8 if _arrays.is_torch(mask) else "uint8")
+
+
 def softmax_ext(x: Any, mask: Any = None, alibi_slopes: Any = None, sinks: Any = None, scale: float = 1.0,
                 masked_row_zero: bool = False, batch_invariant: bool = False, *, out: Any = None, stream: Any = None) -> Any:
     """softmax(x * scale + alibi_slopes * mask) over the last dimension. A sink is one more element of a row's sum, without a
     result. mask broadcasts to x's shape, the others to that with 1 for the last dimension: for x of [batch, heads, queries, keys]
     they may have shape [heads, 1, 1]. mask: float32, x's dtype, or bool. False and -inf mask an element. masked_row_zero: a row with no other elements gives 0, not NaN."""
-    if str(getattr(mask, "dtype", "")).endswith("bool"):
-        mask = mask.view(sys.modules["torch"].uint8 if _arrays.is_torch(mask) else "uint8")
     y = _result("softmax_ext", out, x)
     flags = _flags("softmax_ext", masked_row_zero=masked_row_zero, batch_invariant=batch_invariant)
-    _call("softmax_ext", x, stream, y=y, x=x, mask=mask, alibi_slopes=alibi_slopes, sinks=sinks, scale=scale, flags=flags)
+    _call("softmax_ext", x, stream, y=y, x=x, mask=_as_bytes(mask), alibi_slopes=alibi_slopes, sinks=sinks, scale=scale, flags=flags)
     return y
 
 
@@ -695,6 +701,17 @@ def sample(x: Any, uniform: Any, temperature: Any = None, top_k: Any = None, top
     tokens = _result("sample", out, x, _shape("sample", "x", x)[:-1], "int32")
     _call("sample", x, stream, tokens=tokens, x=x, uniform=uniform, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p)
     return tokens
+
+
+def apply_penalties(x: Any, prompt: Any = None, counts: Any = None, repetition: Any = None, frequency: Any = None, presence: Any = None, *,
+                    out: Any = None, stream: Any = None) -> Any:
+    """Logits x, of shape (rows, vocabulary), lowered for tokens that occur in prompt (bool or uint8) or in the output, counts times
+    (int32). x > 0 is divided by repetition, and x <= 0 is multiplied. For tokens of the output, frequency * counts and presence are
+    subtracted. These three have one float32 number for each row. out=x: in place."""
+    y = _result("apply_penalties", out, x)
+    _call("apply_penalties", x, stream, y=y, x=x, prompt=_as_bytes(prompt), counts=counts, repetition=repetition, frequency=frequency,
+          presence=presence)
+    return y
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

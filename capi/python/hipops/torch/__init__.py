@@ -70,8 +70,9 @@ def _check(name: str, arguments: dict[str, Any], has_memory: bool) -> None:
     text of a refusal that has happened."""
     op = name.rstrip("_")
     tensors = {argument: given for argument, given in arguments.items() if isinstance(given, torch.Tensor)}
-    if "mask" in tensors and tensors["mask"].dtype == torch.bool:
-        tensors["mask"] = tensors["mask"].view(torch.uint8)
+    for argument in ("mask", "prompt"):
+        if argument in tensors and tensors[argument].dtype == torch.bool:
+            tensors[argument] = tensors[argument].view(torch.uint8)
     where, first = next(iter(tensors.items()))
     for argument, tensor in tensors.items():
         dtype, known = _dtype_of(tensor)
@@ -298,6 +299,9 @@ _define("moe_align_block_size", "Tensor x, int experts, int block_size, Tensor? 
         ("out", "expert_ids", "count"))
 _define("sample", "Tensor x, Tensor uniform, Tensor? temperature=None, Tensor? top_k=None, Tensor? top_p=None, Tensor? min_p=None", "Tensor",
         lambda x, *rest: x.new_empty(x.shape[:-1], dtype=torch.int32))
+_define("apply_penalties",
+        "Tensor x, Tensor? prompt=None, Tensor? counts=None, Tensor? repetition=None, Tensor? frequency=None, Tensor? presence=None",
+        "Tensor", lambda x, *rest: _as_elementwise(x))
 _define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)

@@ -264,6 +264,8 @@ api! {
     fn hipops_moe_align_block_size(sorted_ids: *const hipops_tensor, expert_ids: *const hipops_tensor, count: *const hipops_tensor, x: *const hipops_tensor, expert_map: *const hipops_tensor, experts: i64, block_size: i64, stream: *mut c_void) -> hipops_status;
     /// `hipops_sample` of hipops.h.
     fn hipops_sample(tokens: *const hipops_tensor, x: *const hipops_tensor, uniform: *const hipops_tensor, temperature: *const hipops_tensor, top_k: *const hipops_tensor, top_p: *const hipops_tensor, min_p: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
+    /// `hipops_apply_penalties` of hipops.h.
+    fn hipops_apply_penalties(y: *const hipops_tensor, x: *const hipops_tensor, prompt: *const hipops_tensor, counts: *const hipops_tensor, repetition: *const hipops_tensor, frequency: *const hipops_tensor, presence: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_version` of hipops.h.
     fn hipops_version() -> *const c_char;
     /// `hipops_version_number` of hipops.h.

@@ -1009,6 +1009,23 @@ pub fn sample(
     let (temperature, top_k, top_p, min_p) = (raw(temperature), raw(top_k), raw(top_p), raw(min_p));
     call!(hipops_sample(&tokens.view.raw, &x.raw, &uniform.raw, temperature, top_k, top_p, min_p, stream.0))
 }
+/// `hipops_apply_penalties`: logits, lowered for tokens of the prompt (u8, not 0) and of the output (i32, how often). In place if
+/// `x` is `y.get()`
+#[allow(clippy::too_many_arguments)]
+pub fn apply_penalties(
+    y: &ViewMut<'_>,
+    x: &View<'_>,
+    prompt: Option<&View<'_>>,
+    counts: Option<&View<'_>>,
+    repetition: Option<&View<'_>>,
+    frequency: Option<&View<'_>>,
+    presence: Option<&View<'_>>,
+    stream: Stream,
+) -> Result<()> {
+    let (prompt, counts) = (raw(prompt), raw(counts));
+    let (repetition, frequency, presence) = (raw(repetition), raw(frequency), raw(presence));
+    call!(hipops_apply_penalties(&y.view.raw, &x.raw, prompt, counts, repetition, frequency, presence, stream.0))
+}
 /// `hipops_strided_copy`
 pub fn strided_copy(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
     call!(hipops_strided_copy(&y.view.raw, &x.raw, stream.0))

@@ -1,0 +1,111 @@
+// apply_penalties: lowers the logits of tokens that occur: repetition, then frequency, then presence.
+//
+//   x, y        logits, [rows, vocabulary]; f32, f16, bf16, computed in f32 and rounded once; y may be x
+//   prompt      u8 of the same shape: not 0 for the tokens of the prompt. counts: i32, of the output. Either may be null
+//   numbers     repetition, frequency, presence: [rows], f32; each may be null
+//   bytes       in place: prompt and counts once, and x only where a token occurs. Otherwise x and y, too
+//
+// A block has a chunk of a row, and a work-item a span of it: 8 columns. A span in which no token occurs is not computed,
+// and in place it is not stored. Neighbours that begin anywhere are vectors on AMD; on NVIDIA they are vectors where the
+// tensors' alignments agree. Spans at the ends of a row, and columns that are not neighbours, go one by one.
+//
+// Each operation rounds to f32, as PyTorch's do one by one. So all devices give the same bits.
+//
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/apply_penalties.hip -o apply_penalties.co
+#include "apply_penalties.h"
+
+#include "device/core/cache.h"
+#include "device/core/divide.h"
+
+namespace hipops {
+namespace {
+
+constexpr int kSpan = kPenaltySpan;
+
+struct Penalties {
+  float repetition, frequency, presence;
+
+  HIPOPS_METHOD bool change_nothing() const { return repetition == 1 && frequency == 0 && presence == 0; }
+  // Of a token that occurs, `count` times in the output.
+  template <class T>
+  HIPOPS_METHOD T applied(T logit, int32_t count) const {
+    float x = widen(logit);
+    x = x > 0 ? x / repetition : rounded_product(x, repetition);
+    if (count > 0) x = x - rounded_product(frequency, float(count)) - presence;
+    return narrow<T>(x);
+  }
+};
+
+template <class T>
+HIPOPS_FN float given(const float* numbers, int64_t at, float absent) {
+  return numbers == nullptr ? absent : with_plain_nan<T>(load_uniform(numbers + at));
+}
+
+// The columns of a span that are in the row, one by one.
+template <class T>
+HIPOPS_FN void apply_to_columns(const PenaltyArgs& a, const Penalties& penalties, int64_t row, int64_t first) {
+  const T* const x = static_cast<const T*>(a.x) + row * a.x_row;
+  T* const y = static_cast<T*>(a.y) + row * a.y_row;
+  const int64_t end = first + kSpan < a.columns ? first + kSpan : a.columns;
+#pragma unroll 1
+  for (int64_t column = first < 0 ? 0 : first; column < end; ++column) {
+    const int32_t count = a.counts == nullptr ? 0 : a.counts[row * a.counts_row + column * a.counts_step];
+    const bool occurs = count > 0 || (a.prompt != nullptr && a.prompt[row * a.prompt_row + column * a.prompt_step] != 0);
+    if (!occurs && a.x == a.y) continue;
+    const T logit = x[column * a.x_step];
+    y[column * a.y_step] = occurs ? penalties.applied(logit, count) : logit;
+  }
+}
+
+template <class T>
+HIPOPS_FN void apply_to_span(const PenaltyArgs& a, const Penalties& penalties, int64_t row, int64_t first) {
+  const T* const x = static_cast<const T*>(a.x) + row * a.x_row + first;
+  T* const y = static_cast<T*>(a.y) + row * a.y_row + first;
+  Vector<int32_t, kSpan> counts{};
+  Vector<uint8_t, kSpan> prompt{};
+  Vector<T, kSpan> logits{};
+  if (a.counts != nullptr) counts = load_vector_anywhere<kSpan>(a.counts + row * a.counts_row + first);
+  if (a.prompt != nullptr) prompt = load_vector_anywhere<kSpan>(a.prompt + row * a.prompt_row + first);
+  if (a.x != a.y) logits = load_vector_anywhere<kSpan>(x);
+  bool occurs[kSpan], some_occur = false;
+#pragma unroll
+  for (int i = 0; i < kSpan; ++i) occurs[i] = counts.element[i] > 0 || prompt.element[i] != 0, some_occur |= occurs[i];
+  if (!some_occur && a.x == a.y) return;
+  if (a.x == a.y) logits = load_vector_anywhere<kSpan>(x);
+  if (some_occur) {
+#pragma unroll
+    for (int i = 0; i < kSpan; ++i)
+      if (occurs[i]) logits.element[i] = penalties.applied(logits.element[i], counts.element[i]);
+  }
+  store_vector_anywhere<kSpan>(y, logits);
+}
+
+template <class T>
+HIPOPS_FN void apply_penalties(const PenaltyArgs& args) {
+  for (int64_t task = block_index(); task < reload_arguments(args).tasks; task += reload_arguments(args).step) {
+    const PenaltyArgs& a = reload_arguments(args);
+    const int64_t row = divide(task, a.chunks, a.chunks_divisor), chunk = task - row * a.chunks;
+    const Penalties penalties{given<T>(a.repetition, row * a.repetition_step, 1), given<T>(a.frequency, row * a.frequency_step, 0),
+                              given<T>(a.presence, row * a.presence_step, 0)};
+    if (penalties.change_nothing() && a.x == a.y) continue;
+    const int64_t past = int64_t((a.spans_from + uint64_t(row * a.spans_row)) >> a.spans_bits & (kSpan - 1));
+    const int64_t first = (chunk * kPenaltyBlock + thread_index()) * kSpan - past;
+    if (first >= a.columns) continue;
+    if (first >= 0 && first + kSpan <= a.columns && !a.has_steps) apply_to_span<T>(a, penalties, row, first);
+    else apply_to_columns<T>(a, penalties, row, first);
+  }
+}
+
+}  // namespace
+
+#define KERNEL(name, T)                                           \
+  HIPOPS_KERNEL(kPenaltyBlock) name(HIPOPS_ARGS(PenaltyArgs) a) { \
+    follow_launch_before();                                       \
+    apply_penalties<T>(arguments_in_place(a));                    \
+  }
+HIPOPS_APPLY_PENALTIES_KERNELS(KERNEL)
+#undef KERNEL
+
+HIPOPS_KERNEL_TABLE(apply_penalties, PenaltyArgs, HIPOPS_APPLY_PENALTIES_KERNELS)
+
+}  // namespace hipops
