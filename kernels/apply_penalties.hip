@@ -59,6 +59,7 @@ HIPOPS_FN void apply_to_columns(const PenaltyArgs& a, const Penalties& penalties
 
 template <class T>
 HIPOPS_FN void apply_to_span(const PenaltyArgs& a, const Penalties& penalties, int64_t row, int64_t first) {
+  load_arguments_together(a.counts, a.counts_row, a.prompt, a.prompt_row, a.x, a.x_row, a.y, a.y_row);
   const T* const x = static_cast<const T*>(a.x) + row * a.x_row + first;
   T* const y = static_cast<T*>(a.y) + row * a.y_row + first;
   Vector<int32_t, kSpan> counts{};
@@ -84,6 +85,9 @@ template <class T>
 HIPOPS_FN void apply_penalties(const PenaltyArgs& args) {
   for (int64_t task = block_index(); task < reload_arguments(args).tasks; task += reload_arguments(args).step) {
     const PenaltyArgs& a = reload_arguments(args);
+    load_arguments_together(a.chunks, a.chunks_divisor.multiplier, a.chunks_divisor.shift, a.repetition, a.frequency, a.presence,
+                            a.repetition_step, a.frequency_step, a.presence_step, a.spans_from, a.spans_row, a.spans_bits, a.columns,
+                            a.has_steps, a.x, a.y);
     const int64_t row = divide(task, a.chunks, a.chunks_divisor), chunk = task - row * a.chunks;
     const Penalties penalties{given<T>(a.repetition, row * a.repetition_step, 1), given<T>(a.frequency, row * a.frequency_step, 0),
                               given<T>(a.presence, row * a.presence_step, 0)};
@@ -91,8 +95,9 @@ HIPOPS_FN void apply_penalties(const PenaltyArgs& args) {
     const int64_t past = int64_t((a.spans_from + uint64_t(row * a.spans_row)) >> a.spans_bits & (kSpan - 1));
     const int64_t first = (chunk * kPenaltyBlock + thread_index()) * kSpan - past;
     if (first >= a.columns) continue;
-    if (first >= 0 && first + kSpan <= a.columns && !a.has_steps) apply_to_span<T>(a, penalties, row, first);
-    else apply_to_columns<T>(a, penalties, row, first);
+    const bool is_whole = first >= 0 && first + kSpan <= a.columns && !a.has_steps;
+    if (is_whole) apply_to_span<T>(reload_arguments(args), penalties, row, first);
+    else apply_to_columns<T>(reload_arguments(args), penalties, row, first);
   }
 }
 
