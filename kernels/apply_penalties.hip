@@ -26,7 +26,7 @@ struct Penalties {
   float repetition, frequency, presence;
 
   HIPOPS_METHOD bool change_nothing() const { return repetition == 1 && frequency == 0 && presence == 0; }
-  // Of a token that occurs, `count` times in the output.
+  // The new logit of a token that occurs, `count` times in the output.
   template <class T>
   HIPOPS_METHOD T applied(T logit, int32_t count) const {
     float x = widen(logit);

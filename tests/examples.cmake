@@ -12,6 +12,9 @@ hipops_consumer(example_llama_block ${hipops_examples}/llama_block.cpp c++17)
 target_link_libraries(example_llama_block PRIVATE hipops_packed)
 add_test(NAME example_llama_block COMMAND example_llama_block)
 
+hipops_consumer(example_sampler ${hipops_examples}/sampler.cpp c++17)
+target_link_libraries(example_sampler PRIVATE hipops_packed)
+
 # hipops_example(name PROGRAM ARGUMENT...): the program's exit code 77 skips the test.
 function(hipops_example name)
   add_test(NAME example_${name} COMMAND ${ARGN})
@@ -40,6 +43,8 @@ else()
   hipops_python(types hipops -m mypy --strict --cache-dir ${CMAKE_CURRENT_BINARY_DIR}/mypy --config-file
     ${PROJECT_SOURCE_DIR}/capi/python/pyproject.toml ${PROJECT_SOURCE_DIR}/capi/python/hipops)
 endif()
+hipops_python(sampler hipops ${CMAKE_CURRENT_SOURCE_DIR}/examples/same_tokens.py $<TARGET_FILE:example_sampler>
+  ${hipops_examples}/sampler.py)
 hipops_python(refusals hipops ${CMAKE_CURRENT_SOURCE_DIR}/examples/refusals.py ${CMAKE_CURRENT_SOURCE_DIR})
 # The crates. Their declarations agree with the header.
 add_test(NAME ffi COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/ffi.py --check)

@@ -249,9 +249,10 @@ tokens = hipops.sample(x, numbers, numbers + 1, np.full(6, 9, np.int32), numbers
 expect_close("sample by all numbers", tokens[0], x[0].argmax(), 0)
 once = (np.arange(x.size).reshape(x.shape) % 5 == 0).astype(np.int32)
 expect_close("apply_penalties", hipops.apply_penalties(x, once == 1, 2 * once, numbers * 0 + 2, numbers * 0 + 0.25, numbers * 0 + 1),
-             np.where(once == 1, np.where(x > 0, x / 2, x * 2) - 1.5, x), 0)
+             np.where(once == 1, np.where(x > 0, x / 2, x * 2) - np.float32(0.5) - np.float32(1), x), 0)
 lowered = x.copy()
-expect_close("apply_penalties in place", hipops.apply_penalties(lowered, counts=once, presence=numbers, out=lowered), x - once * numbers[:, None], 0)
+expect_close("apply_penalties in place", hipops.apply_penalties(lowered, counts=once, presence=numbers, out=lowered),
+             np.where(once == 1, x - numbers[:, None], x), 0)
 zeros, quarters = np.zeros((3, 4), np.float32), np.full((3, 4), 0.25)
 if has_capsules:
     expect_close("softmax through DLPack", hipops.softmax(Dlpack(zeros), out=zeros + 1), quarters)

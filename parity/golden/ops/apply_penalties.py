@@ -125,7 +125,7 @@ def adversarial():
         for names in (("repetition",), ("frequency",), ("presence",), tuple(NUMBERS)):
             given = {"prompt": explicit("u8", prompt), "counts": explicit("i32", counts), **numbers(**{name: special[name] for name in names})}
             yield case("adversarial_hard", explicit(dtype, x), given, in_place=in_place)
-        # What does not occur keeps its bits, and any bits of a mask count.
+        # A token that does not occur keeps its bits.
         yield case("adversarial_absent", explicit(dtype, x), {"prompt": explicit("u8", 0 * prompt), "counts": explicit("i32", -counts), **numbers(**special)},
                    in_place=in_place)
         many = np.array([[2**31 - 1, -2**31, 2**24 + 1, 2**24 + 3, -1, 33554435, 7, 0]] * 2)
