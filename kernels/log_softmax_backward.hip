@@ -15,10 +15,13 @@ template <class T>
 struct LogSoftmaxBackward : RowOp {
   using Args = LogSoftmaxBackwardArgs;
   using C = compute_t<T>;
-  using P = Precision<T>;
+  using Exponential = typename Precision<T>::Exponential;
   using Part = WideSum<C>;
   using Largest = Part;
   using Pair = Elements<C, 2>;  // dy, y
+  struct Row {
+    C sum, factor;  // whose product is the sum over kScale
+  };
   static constexpr int kInputs = 2;
   static constexpr bool kInputsApart = true;
 
@@ -30,12 +33,18 @@ struct LogSoftmaxBackward : RowOp {
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) {
     return parts.reduce(Sum(), [](const Part& p, int64_t) { return p; });
   }
-  static HIPOPS_METHOD C finalize(const Args&, const Part& part) { return part.value() / P::kScale; }
+  // A denormal exp(y) would lose digits that a large sum shows, and a small sum over kScale would be denormal itself.
+  static HIPOPS_METHOD Row finalize(const Args&, const Part& part) {
+    constexpr C kInverse = 1 / Exponential::kScale;
+    const C sum = part.value();
+    return sum > C(-1) && sum < C(1) ? Row{sum, kInverse} : Row{sum * kInverse, C(1)};
+  }
 
   template <int n>
-  static HIPOPS_METHOD void apply(const Args&, C sum, const Pair (&x)[n], C (&)[1][n], C (&out)[1][n]) {
+  static HIPOPS_METHOD void apply(const Args&, const Row& row, const Pair (&x)[n], C (&)[1][n], C (&out)[1][n]) {
+    const Exponential power{C(0)};
 #pragma unroll
-    for (int i = 0; i < n; ++i) out[0][i] = fused_multiply_add(-P::exp(x[i].of[1], C(0)), sum, x[i].of[0]);
+    for (int i = 0; i < n; ++i) out[0][i] = fused_multiply_add(-power(x[i].of[1]) * row.factor, row.sum, x[i].of[0]);
   }
 };
 

@@ -37,7 +37,7 @@ struct SoftmaxBackward : RowOp {
   template <int n>
   static HIPOPS_METHOD void apply(const Args&, const Row& row, const Pair (&x)[n], C (&)[1][n], C (&out)[1][n]) {
 #pragma unroll
-    for (int i = 0; i < n; ++i) out[0][i] = (x[i].of[0] - row.sum) * (x[i].of[1] * row.scale);
+    for (int i = 0; i < n; ++i) out[0][i] = (x[i].of[0] - row.sum) * row.scale * x[i].of[1];  // y * scale could be denormal
   }
 
  private:

@@ -89,6 +89,7 @@ template <class C> class ScaledExponential;
 template <>
 class ScaledExponential<float> {
  public:
+  static constexpr float kScale = 0x1p24f;
   explicit HIPOPS_METHOD ScaledExponential(float m) {
     // For large x, x * log2(e) has lost its digits. But x - m is exact unless it is so low that the power is 0.
     constexpr float kLarge = 0x1p13f;
@@ -124,6 +125,7 @@ class ScaledExponential<float> {
 template <>
 class ScaledExponential<double> {
  public:
+  static constexpr double kScale = 0x1p64;  // times 2^f(m)
   explicit HIPOPS_METHOD ScaledExponential(double m) {
     constexpr double kLarge = 0x1p30;
     reference_ = fabs(m) < kLarge ? 0.0 : m;

@@ -7,7 +7,8 @@ namespace hipops {
 namespace {
 
 // The exactness that results of type T need of exponentials, their sum, and the division. Exponential(maximum) returns
-// exponentials times a factor that is the same for all values of a row. `exp`, for tiles, returns them times kScale.
+// exponentials times a factor that is the same for all values of a row: Exponential::kScale, if the maximum is 0. `exp`, for
+// tiles, returns them times kScale.
 template <class T>
 struct Precision {  // f16, bf16: f32 has digits to spare
   using SumType = float;
@@ -16,6 +17,7 @@ struct Precision {  // f16, bf16: f32 has digits to spare
   static HIPOPS_METHOD float of_vector(float sum) { return sum; }
 
   struct Exponential {
+    static constexpr float kScale = kExpScale;
     float maximum;
     HIPOPS_METHOD float operator()(float x) const { return exp(x, maximum); }
   };

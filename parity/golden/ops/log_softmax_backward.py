@@ -54,6 +54,11 @@ def adversarial():
         yield OP.case("adversarial_low_y", bell(dtype, (2, 30), 100.0), uniform(dtype, (2, 30), 30.0, -60.0))
         dy = bell(dtype, (3, 40), seed=7).array()
         yield OP.case("adversarial_cancel", explicit(dtype, np.concatenate((dy, -dy), axis=1)), uniform(dtype, (3, 80), 2.0, -4.0))
+    # exp(y) is denormal, and the sum is so large that dx is not. Then sums so small that 2^-24 of them is denormal.
+    dy = np.where(np.arange(30) % 6 == 0, 800.0, 0.0)
+    for dtype, low, small in (("f32", 95.0, 1e-36), ("f64", 725.0, 1e-300), ("bf16", 85.0, 1e-36)):
+        yield OP.case("adversarial_denormal_power", explicit(dtype, [dy, -dy]), uniform(dtype, (2, 30), 8.0, -low))
+        yield OP.case("adversarial_tiny_sum", bell(dtype, (2, 30), small), uniform(dtype, (2, 30), 1.0, -2.0))
 
 
 TOPICS = OP.topics(exact, adversarial)

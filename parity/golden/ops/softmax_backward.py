@@ -150,6 +150,8 @@ def adversarial():
         for scale in (0.0, -0.7, 1000.0):
             yield OP.both("adversarial_scale", dtype, (3, 40), scale=scale)
         yield OP.case("adversarial_equal_dy", constant(dtype, (3, 40), 1000.0), uniform(dtype, (3, 40), 1 / 40, 1 / 40))
+    for dtype, tiny in (("f32", 2e-41), ("f64", 1e-318)):  # dy is so large that dx has more digits than y * scale
+        yield OP.case("adversarial_denormal_y", bell(dtype, (2, 40), 1e3), uniform(dtype, (2, 40), tiny, tiny), scale=0.7)
 
 
 TOPICS = OP.topics(exact, adversarial)
