@@ -163,7 +163,8 @@ class LaneSums {
 #pragma unroll
       for (int e = 0; e < n; ++e) sum_[s][v].element[e] += terms[s][e];
   }
-  // Stores the sums of a chunk. Lanes of several rows have the same columns: the block adds their sums in order.
+  // Stores the sums of a chunk. Lanes of several rows have the same columns: the block adds their sums in order, as a WideSum,
+  // because equal terms would round a plain sum the same way each time.
   template <class Rows>
   HIPOPS_METHOD void store(const ColumnSums& to, const Rows& rows, int64_t chunk) {
 #pragma unroll
@@ -184,9 +185,9 @@ class LaneSums {
           for (int e = 0; e < n; ++e) of_rows[group * in_row + rows.column(0, v) + e] = sum_[s][v].element[e];
         barrier();
         for (int col = thread_index(); col < rows.cols(); col += Shape::kBlock) {
-          C sum = of_rows[col];
-          for (int other = col + in_row; other < Shape::kBlock * kVectors * n; other += in_row) sum += of_rows[other];
-          partial[col] = sum;
+          WideSum<C> sum = WideSum<C>::of(of_rows[col]);
+          for (int other = col + in_row; other < Shape::kBlock * kVectors * n; other += in_row) sum = sum + WideSum<C>::of(of_rows[other]);
+          partial[col] = sum.value();
         }
         barrier();
       }

@@ -129,6 +129,9 @@ def adversarial():
         # Squares minus the square of the mean would lose all digits.
         yield case("adversarial_huge_mean", data(dtype, (2, 300), 40.0 if dtype == "bf16" else 1.0, 3000.0), data(dtype, (2, 300)))
         yield case("adversarial_huge_mean_long", data(dtype, (2, 4100), 40.0 if dtype == "bf16" else 1.0, 3000.0), data(dtype, (2, 4100)))
+    # Equal terms: the additions of a plain sum round the same way again and again.
+    equal = [np.broadcast_to(np.array(row), (128, 4)) for row in ([0.3, -1.7, 2.9, 0.6], [0.9522, -0.9811, 0.9284, -1.9044])]
+    yield case("adversarial_equal_rows", *(explicit("f32", rows_of) for rows_of in equal), weight_of("f32", 4))
 
 
 def layouts():
