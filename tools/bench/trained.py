@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures a training step of a Llama with random weights: its own functions, hipops.torch.patch, and Liger if it is installed. Prints
-time, peak memory, and how far each loss is from that of a float32 model. Needs a GPU, PyTorch, transformers, and the package hipops.
+time, peak memory, and the distance of each loss from the loss of a float32 model. Needs a GPU, PyTorch, transformers, and the package hipops.
 
     PYTHONPATH=capi/python HIPOPS_LIBRARY=build/release/capi/python/libhipops.so tools/bench/trained.py
 """
@@ -69,7 +69,7 @@ def losses_of(loss, model, arguments):
 
 
 def timed(loss, model, arguments):
-    """Milliseconds of forward and backward, and the most memory that they take beyond the weights, in MiB."""
+    """Milliseconds of forward and backward, and their peak memory beyond the weights, in MiB."""
     ids = batch(0, arguments)
 
     def step():

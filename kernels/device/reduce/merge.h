@@ -1,5 +1,5 @@
 // Adds the parts of results, which the launch before stored. A lane adds some parts of a result, one after another; the
-// block combines the lanes in shared memory. `block` is the number of the block among those of `args`.
+// block combines the lanes in shared memory. `block` numbers the blocks of `args`.
 #pragma once
 
 #include "device/core/strided.h"
