@@ -13,16 +13,6 @@ constexpr const char* kName = "activation";
 constexpr const char* kKernels[] = {HIPOPS_ACTIVATION_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr MapVariant kList[] = {HIPOPS_ACTIVATION_KERNELS(HIPOPS_MAP_ENTRY)};
 
-hipops_status check(const hipops_tensor* y, const hipops_tensor* x, hipops_activation_kind kind, double alpha) {
-  const Argument of_y{kName, "y", y}, of_x{kName, "x", x};
-  if (hipops_status status = check_tensor(of_x)) return status;
-  if (hipops_status status = check_output(of_y)) return status;
-  if (hipops_status status = check_activation(kName, *x, kind, alpha)) return status;
-  if (hipops_status status = check_same_dtype(of_y, of_x)) return status;
-  if (hipops_status status = check_same_shape(of_y, of_x)) return status;
-  return check_overlap(of_y, of_x, kInPlace);
-}
-
 }  // namespace
 
 Op op_activation = {kName, kKernels, static_cast<int>(std::size(kKernels)), supports_activation};
@@ -32,7 +22,7 @@ Op op_activation = {kName, kKernels, static_cast<int>(std::size(kKernels)), supp
 hipops_status hipops_activation(const hipops_tensor* y, const hipops_tensor* x, hipops_activation_kind kind,
                                 double alpha, void* stream) {
   using namespace hipops;
-  if (hipops_status status = check(y, x, kind, alpha)) return status;
+  if (hipops_status status = check_activation({kName, "x", x}, {{kName, "y", y}}, {}, kind, alpha)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   ActivationArgs args{};

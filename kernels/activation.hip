@@ -16,14 +16,14 @@ namespace {
 
 struct ActivationOp {
   using Args = ActivationArgs;
-  static constexpr int kInputs = 1;
+  static constexpr int kOutputs = 1, kInputs = 1;
 
   template <class T, int n>
-  static HIPOPS_METHOD void apply(const Args& a, float (&x)[1][n], float (&y)[n]) {
+  static HIPOPS_METHOD void apply(const Args& a, float (&x)[1][n], float (&y)[1][n]) {
     float one[n];
 #pragma unroll
     for (int i = 0; i < n; ++i) one[i] = 1.0f;
-    activate<T>(a.terms, x[0], one, y);
+    activate<T>(a.terms, x[0], one, y[0]);
   }
 };
 

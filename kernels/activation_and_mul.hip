@@ -18,10 +18,10 @@ namespace {
 
 struct ActivationAndMul {
   using Args = ActivationAndMulArgs;
-  static constexpr int kInputs = 2;
+  static constexpr int kOutputs = 1, kInputs = 2;
 
   template <class T, int n>
-  static HIPOPS_METHOD void apply(const Args& a, float (&x)[2][n], float (&y)[n]) {
+  static HIPOPS_METHOD void apply(const Args& a, float (&x)[2][n], float (&y)[1][n]) {
     if (a.limit < INFINITY) {
 #pragma unroll
       for (int i = 0; i < n; ++i) {  // NaN stays NaN
@@ -33,7 +33,7 @@ struct ActivationAndMul {
 #pragma unroll
       for (int i = 0; i < n; ++i) x[1][i] += 1.0f;
     }
-    activate<T>(a.terms, x[0], x[1], y);
+    activate<T>(a.terms, x[0], x[1], y[0]);
   }
 };
 

@@ -45,34 +45,46 @@ bool find_advance(const Walk<K>& walk, int64_t step, int64_t (*advance)[K]) {
 }
 
 // Sets the streams of the tensors, which have one shape and dtype, and elements. Returns the mode, and sets the grid.
-// The first tensor is y.
-template <int K>
+// The first tensors are the outputs.
+template <int K, int outputs>
 MapMode plan_map(PlanOptions options, const hipops_tensor* const (&tensors)[K], MapStreams<K>* streams,
                  uint32_t* grid) {
   using Limits = MapLimits;
   const int64_t bytes = dtype_bytes(tensors[0]->dtype), n = kWideAccess / bytes;
   char* data[K];
   Layout<K> layout = ordered_layout(tensors, data);
-  // Interleaved inputs: both strides are 2, and the second input begins one element after the first.
-  bool alternate = K == 3 && layout.stride[0][0] == 1 && data[K - 1] - data[1] == bytes;
-  for (int d = 0; d < layout.rank; ++d)
-    alternate = alternate && layout.stride[1][d] == layout.stride[K - 1][d] && (d > 0 || layout.stride[1][0] == 2);
-  bool has_rows = true;
-  uint64_t bits = bits_of(layout.size[0] * bytes), misaligned = 0;  // misaligned: any difference of alignments
+  // Interleaved tensors k and k + 1: both strides are 2, and the second begins one element after the first.
+  const auto alternates = [&](int k) {
+    bool is_pair = data[k + 1] - data[k] == bytes && layout.stride[k][0] == 2;
+    for (int d = 0; d < layout.rank; ++d) is_pair = is_pair && layout.stride[k][d] == layout.stride[k + 1][d];
+    return is_pair;
+  };
+  int32_t alternate = K - outputs >= 2 && alternates(K - 2) ? kAlternateInputs : 0;
+  if (outputs == 2 && alternates(0)) alternate |= kAlternateOutputs;
+  bool has_rows = true, has_vectors = true;
+  uint64_t bits = bits_of(layout.size[0] * bytes);
+  uint64_t misaligned = 0, of_outputs = 0;  // any difference of alignments: of all tensors, and between rows of outputs
   for (int k = 0; k < K; ++k) {
+    const bool is_paired = k < outputs ? alternate & kAlternateOutputs : k >= K - 2 && alternate & kAlternateInputs;
     has_rows = has_rows && layout.stride[k][0] == 1;
+    has_vectors = has_vectors && (is_paired || layout.stride[k][0] == 1);
     misaligned |= bits_of(data[k]) ^ bits_of(data[0]);
-    if (!alternate || k < 2) bits |= bits_of(data[k]);
-    for (int d = 1; d < layout.rank; ++d) bits |= bits_of(layout.stride[k][d] * bytes);
+    if (!is_paired || k == 0 || k == K - 2) bits |= bits_of(data[k]);
+    for (int d = 1; d < layout.rank; ++d) {
+      bits |= bits_of(layout.stride[k][d] * bytes);
+      if (k < outputs) of_outputs |= bits_of((layout.stride[k][d] - layout.stride[0][d]) * bytes);
+    }
+    if (k == outputs - 1) of_outputs |= misaligned;
   }
   MapStreams<K>& s = *streams;
   MapMode mode = MapMode::any;
   int64_t vector = 1;
-  if ((has_rows || alternate) && widest_access(bits) == kWideAccess) {
+  if (has_vectors && widest_access(bits) == kWideAccess) {
     mode = MapMode::wide;
     vector = n;
     s.alternate = alternate;
-    if (alternate) data[K - 1] = data[1] + kWideAccess;
+    if (alternate & kAlternateInputs) data[K - 1] = data[K - 2] + kWideAccess;
+    if (alternate & kAlternateOutputs) data[1] = data[0] + kWideAccess;
   } else if (has_rows && layout.rank == 1 && widest_access(misaligned) == kWideAccess && layout.size[0] >= 2 * n) {
     mode = MapMode::wide;
     vector = n;
@@ -80,8 +92,8 @@ MapMode plan_map(PlanOptions options, const hipops_tensor* const (&tensors)[K], 
     s.tail = static_cast<int32_t>((layout.size[0] - s.head) % n);
     layout.size[0] -= s.head + s.tail;
     for (char*& at : data) at += s.head * bytes;
-  } else if (has_rows && layout.size[0] * bytes >= Limits::kLeastShiftedRowBytes &&
-             layout.size[0] < Limits::kPastRowAccesses) {
+  } else if (has_rows && widest_access(of_outputs) == kWideAccess &&
+             layout.size[0] * bytes >= Limits::kLeastShiftedRowBytes && layout.size[0] < Limits::kPastRowAccesses) {
     mode = MapMode::shifted;
   }
   std::copy(data, data + K, s.data);
@@ -108,12 +120,17 @@ MapMode plan_map(PlanOptions options, const hipops_tensor* const (&tensors)[K], 
   return mode;
 }
 
-// Plans and launches. `args` contains the streams, and is `bytes` long.
-template <int K, size_t length>
-hipops_status launch_map(Op& op, const MapVariant (&list)[length], const hipops_tensor* const (&tensors)[K],
+// Plans and launches. `args` contains the streams, and is `bytes` long. One of two outputs may be NULL.
+template <int K, int outputs = 1, size_t length>
+hipops_status launch_map(Op& op, const MapVariant (&list)[length], const hipops_tensor* const (&given)[K],
                          MapStreams<K>* streams, const void* args, size_t bytes, void* stream) {
   uint32_t grid;
-  const MapMode mode = plan_map(plan_options(), tensors, streams, &grid);
+  const hipops_tensor* tensors[K];
+  for (int k = 0; k < K; ++k) {
+    tensors[k] = given[k] ? given[k] : given[1 - k];
+    if (k < outputs && given[k]) streams->wanted |= 1 << k;
+  }
+  const MapMode mode = plan_map<K, outputs>(plan_options(), tensors, streams, &grid);
   const hipops_dtype dtype = tensors[0]->dtype;
   const int kernel = place_of(list, [&](const MapVariant& v) { return v.dtype == dtype && v.mode == mode; });
   return launch(op, kernel, grid, kMapBlock, args, bytes, stream);

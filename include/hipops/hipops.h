@@ -577,6 +577,23 @@ HIPOPS_API hipops_status hipops_activation_and_mul(const hipops_tensor* y, const
                                                    const hipops_tensor* up, hipops_activation_kind kind, double limit,
                                                    double alpha, uint32_t flags, void* stream);
 
+/* dx = dy * act'(x): the gradient of x, for the gradient dy of y = act(x). kind and alpha are activation's. Where act has no
+ * derivative, act' is PyTorch's: 0 at 0 of RELU, RELU_SQUARED and ABS, alpha of LEAKY_RELU and ELU. RELU and RELU_SQUARED give
+ * 0 for x <= 0 and any dy. At an infinite x, SILU, SWISH, QUICK_GELU, GELU and GELU_TANH have the limit of act': 0 or 1. A NaN of
+ * x gives NaN, except where act' depends on x's sign alone. dx and dy have x's shape and dtype. dx may be exactly dy or exactly
+ * x. Any other overlap is refused. */
+HIPOPS_API hipops_status hipops_activation_backward(const hipops_tensor* dx, const hipops_tensor* dy, const hipops_tensor* x,
+                                                    hipops_activation_kind kind, double alpha, void* stream);
+
+/* dx = dy * act'(x) * up and dup = dy * act(x): the gradients of x and up, for the gradient dy of y = act(x) * up. kind, limit,
+ * alpha and flags are activation_and_mul's. With a limit, dx is 0 unless x < limit, and dup is 0 unless |up| < limit. One of dx
+ * and dup may be NULL. All tensors have x's shape and dtype. dx and dup may be halves of one tensor, interleaved in it, or
+ * apart. Each may be exactly dy, x or up. Any other overlap is refused. */
+HIPOPS_API hipops_status hipops_activation_and_mul_backward(const hipops_tensor* dx, const hipops_tensor* dup,
+                                                            const hipops_tensor* dy, const hipops_tensor* x,
+                                                            const hipops_tensor* up, hipops_activation_kind kind,
+                                                            double limit, double alpha, uint32_t flags, void* stream);
+
 /* ---- Quantisation ------------------------------------------------------------------------------------------------
  *
  * q has x's shape and is i8 or an 8-bit float. x is f32, f16 or bf16, of any strides. An element of q is x / scale, rounded

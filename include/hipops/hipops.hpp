@@ -459,6 +459,16 @@ HIPOPS_CALL sort_workspace(const optional_output& values, const optional_output&
   return bytes;
 }
 #endif
+HIPOPS_CALL activation_backward(const tensor& dx, const const_tensor& dy, const const_tensor& x, hipops_activation_kind kind,
+                                double alpha = 1, void* stream = nullptr) {
+  return check(hipops_activation_backward(&dx, &dy, &x, kind, alpha, stream));
+}
+HIPOPS_CALL activation_and_mul_backward(const optional_output& dx, const optional_output& dup, const const_tensor& dy,
+                                        const const_tensor& x, const const_tensor& up,
+                                        hipops_activation_kind kind = HIPOPS_ACTIVATION_SILU, double limit = 0, double alpha = 1,
+                                        uint32_t flags = 0, void* stream = nullptr) {
+  return check(hipops_activation_and_mul_backward(dx.get(), dup.get(), &dy, &x, &up, kind, limit, alpha, flags, stream));
+}
 
 HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));

@@ -1,6 +1,7 @@
 // Activations by their definitions, and the params that the ops with an activation share.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -52,6 +53,57 @@ inline long double activation_in_f32(hipops_activation_kind kind, long double al
                       kind == HIPOPS_ACTIVATION_SQR || kind == HIPOPS_ACTIVATION_RELU_SQUARED;
   const long double in_f32 = decode(HIPOPS_F32, encode(HIPOPS_F32, static_cast<double>(y)));
   return std::isinf(in_f32) || (rounds && std::fabs(y) < std::numeric_limits<float>::min()) ? in_f32 : y;
+}
+
+// A derivative, and the magnitude of its larger term if terms cancel, otherwise 0.
+struct Slope {
+  long double value, scale = 0;
+};
+
+// Of x * sigmoid(u), where w is x times the derivative of u.
+inline Slope swish_slope(long double x, long double u, long double w) {
+  const long double s = sigmoid(u), t = sigmoid(-u);
+  if (std::isinf(u)) return {u > 0 ? 1.0L : -0.0L};
+  return {std::isnan(x) ? x : s * (1 + w * t), std::max(s, s * t * std::fabs(w))};
+}
+
+// The derivative of `activation`, in f32's range.
+inline Slope activation_slope(hipops_activation_kind kind, long double alpha, long double x) {
+  const long double pi = std::acos(-1.0L), c = std::sqrt(8 / pi);
+  switch (kind) {
+    case HIPOPS_ACTIVATION_NEG: return {-1};
+    case HIPOPS_ACTIVATION_LEAKY_RELU: return {x > 0 ? 1 : alpha};
+    case HIPOPS_ACTIVATION_ABS: return {x > 0 ? 1.0L : x < 0 ? -1.0L : 0.0L};
+    case HIPOPS_ACTIVATION_RELU: return {x <= 0 ? 0.0L : 1.0L};
+    case HIPOPS_ACTIVATION_RELU_SQUARED: return {x <= 0 ? 0 : 2 * x};
+    case HIPOPS_ACTIVATION_SQR: return {2 * x};
+    case HIPOPS_ACTIVATION_SIGMOID: return {sigmoid(x) * sigmoid(-x)};
+    case HIPOPS_ACTIVATION_SILU: return swish_slope(x, x, x);
+    case HIPOPS_ACTIVATION_SWISH: return swish_slope(x, alpha * x, alpha * x);
+    case HIPOPS_ACTIVATION_QUICK_GELU: return swish_slope(x, 1.702L * x, 1.702L * x);
+    case HIPOPS_ACTIVATION_GELU_TANH: {
+      const long double cubic = 0.044715L * x * x * x;
+      return swish_slope(x, c * (x + cubic), c * (x + 3 * cubic));
+    }
+    case HIPOPS_ACTIVATION_GELU: {
+      if (std::isinf(x)) return {x > 0 ? 1.0L : -0.0L};
+      const long double area = std::erfc(-x / std::sqrt(2.0L)) / 2, line = x * std::exp(-x * x / 2) / std::sqrt(2 * pi);
+      return {area == 0 ? line : area + line, std::max(area, std::fabs(line))};
+    }
+    case HIPOPS_ACTIVATION_TANH: return {4 * sigmoid(2 * x) * sigmoid(-2 * x)};
+    case HIPOPS_ACTIVATION_ELU: return {x > 0 ? 1 : alpha * std::exp(x)};
+    case HIPOPS_ACTIVATION_SOFTPLUS: return {sigmoid(x)};
+    case HIPOPS_ACTIVATION_EXP: return {activation_in_f32(kind, alpha, x)};
+    default: return {1};
+  }
+}
+
+// dy * the derivative. 0 where relu is flat, for any dy.
+inline Slope gradient_of(hipops_activation_kind kind, long double alpha, long double x, long double dy) {
+  const bool is_relu = kind == HIPOPS_ACTIVATION_RELU || kind == HIPOPS_ACTIVATION_RELU_SQUARED;
+  if (is_relu && x <= 0) return {0};
+  const Slope slope = activation_slope(kind, alpha, x);
+  return {slope.value * dy, std::isfinite(dy) && std::isfinite(slope.scale) ? std::fabs(slope.scale * dy) : 0};
 }
 
 }  // namespace hipops::parity

@@ -150,15 +150,28 @@ def windowed(x):
     return torch.stack([F.pad(part.topk(min(2, len(part)))[0], (0, 2 - min(2, len(part)))) for part in parts])
 
 
+def own_gate(x, up):
+    x, up = x.clamp(max=0.5), up.clamp(-0.5, 0.5)
+    return x * (1.5 * x).sigmoid() * (up + 1)
+
+
 def own_softmax_ext(x):
     return torch.cat((x * 0.5 + mask.to(x.dtype), sinks.to(x.dtype).expand(3, 1)), -1).softmax(-1)[..., :-1]
 
 
+acts = {
+    "identity": lambda x: x * 1, "relu": F.relu, "relu_squared": lambda x: F.relu(x).square(), "leaky_relu": lambda x: F.leaky_relu(x, 0.5),
+    "abs": torch.abs, "neg": torch.neg, "sqr": torch.square, "sigmoid": torch.sigmoid, "silu": F.silu, "swish": lambda x: x * (0.5 * x).sigmoid(),
+    "quick_gelu": lambda x: x * (1.702 * x).sigmoid(), "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "gelu": F.gelu, "tanh": torch.tanh,
+    "elu": lambda x: F.elu(x, 0.5), "softplus": F.softplus, "exp": torch.exp}
 mask, sinks = normal(1, 8).masked_fill(torch.arange(8, device=device) == 3, -torch.inf).float(), normal(1, 1).float()
 beside = {
     "softmax": (ops.softmax, lambda x: x.softmax(-1), (x,)),
     "log_softmax": (ops.log_softmax, lambda x: x.log_softmax(-1), (x,)),
     "softmax_ext": (lambda x: ops.softmax_ext(x, mask, None, sinks.expand(3, 1), 0.5), own_softmax_ext, (x,)),
+    "activation_and_mul": (ops.activation_and_mul, lambda x, up: F.silu(x) * up, (x, normal(3, 8))),
+    "activation_and_mul with a limit": (lambda x, up: ops.activation_and_mul(x, up, "swish", 0.5, 1.5, True), own_gate, (x, normal(3, 8))),
+    **{kind: (lambda x, kind=kind: ops.activation(x, kind, 0.5), act, (x,)) for kind, act in acts.items()},
     "rms_norm": (ops.rms_norm, own_rms_norm, (x, w)),
     "fused_add_rms_norm": (ops.fused_add_rms_norm, own_fused, (x, normal(3, 8), w)),
     "layer_norm": (ops.layer_norm, own_layer_norm, (x, w, normal(8))),
@@ -193,6 +206,19 @@ for dtype, bound in ((torch.float32, 1e-5), (torch.bfloat16, 0.06), (torch.float
             expect_close(f"{name} of {dtype}", got, expected, bound * max(1, expected.abs().max().item()))
             if got.dtype != dtype:
                 wrong.append(f"{name}: a gradient of {got.dtype}, expected {dtype}")
+
+# ---- Second derivatives of ops without float64
+def second(call, given):
+    y = as_list(call(*given))[0]
+    once = torch.autograd.grad(y.pow(3).sum(), given, create_graph=True)
+    return torch.autograd.grad(sum(each.square().sum() for each in once), given)
+
+
+for name in ("activation_and_mul", "activation_and_mul with a limit", *acts):
+    call, own, given = beside[name]
+    given = [leaf(each.float()) for each in given]
+    for got, expected in zip(second(call, given), second(own, [leaf(each.double()) for each in given])):
+        expect_close(f"{name}, second derivative", got, expected, 1e-5 * max(1, expected.abs().max().item()))
 
 # ---- PyTorch's own test of registration, torch.compile, torch.func, checkpoints, two uses, and one gradient of several
 for name, (call, own, given) in beside.items():
@@ -263,7 +289,7 @@ def backward_of(call):
 
 number = at.clone()
 for exception, words, call in (
-        (NotImplementedError, f"activation {missing} x", backward_of(lambda: ops.activation(values(3, 8), "silu").sum())),
+        (NotImplementedError, f"topk_softmax {missing} x", backward_of(lambda: ops.topk_softmax(values(3, 8), 2)[0].sum())),
         (NotImplementedError, f"softmax_ext {missing} mask", backward_of(lambda: ops.softmax_ext(values(3, 8), values(1, 8)).sum())),
         (NotImplementedError, f"rope {missing} cos", backward_of(lambda: ops.rope(values(1, 1, 3, 8), values(3, 4), sin[:3, :1].float().expand(3, 4)).sum())),
         (NotImplementedError, f"reduce, for max, {missing} x", backward_of(lambda: ops.reduce(values(3, 8), "max"))),
@@ -287,7 +313,8 @@ for exception, words, call in (
         (RuntimeError, "complex64, expected one of", lambda: ops.cumsum(values(3, 8).to(torch.complex64), 1)),
         (ValueError, "cumsum: x requires a gradient, which only torch.ops.hipops", lambda: hipops.cumsum(values(3, 8), 1)),
         (ValueError, "cumsum: y requires a gradient", lambda: hipops.cumsum(normal(3, 8, dtype=single), 1, out=values(3, 8))),
-        (Exception, f"activation {missing} x", lambda: torch.compile(ops.activation, backend="aot_eager")(values(3, 8), "silu"))):
+        (RuntimeError, in_place, lambda: loss_after(y := values(3, 8) * 1, ops.activation_and_mul, y, y)),
+        (Exception, f"topk_softmax {missing} x", lambda: torch.compile(ops.topk_softmax, backend="aot_eager")(values(3, 8), 2))):
     expect(exception, words, call)
 untouched = values(3, 8)
 before = untouched.detach().clone()

@@ -144,6 +144,14 @@ gate, up = np.minimum(wide[:, 0::2], 0.5), np.clip(wide[:, 1::2], -0.5, 0.5)
 expect_close("activation_and_mul", hipops.activation_and_mul(x[:, 0::2], x[:, 1::2], "swish", 0.5, 1.702, True),
              gate / (1 + np.exp(-1.702 * gate)) * (up + 1))
 expect(ValueError, ["kind is 'mish', expected one of: identity, relu"], lambda: hipops.activation_and_mul(x, x, "mish"))
+of_y, s = normal(*gate.shape), 1 / (1 + np.exp(-1.702 * gate))
+dx, dup = hipops.activation_and_mul_backward(of_y, x[:, 0::2], x[:, 1::2], "swish", 0.5, 1.702, True)
+expect_close("dx of activation_and_mul", dx, np.where(gate < 0.5, of_y * (up + 1) * s * (1 + 1.702 * gate * (1 - s)), 0))
+expect_close("dup", dup, np.where(np.abs(up) < 0.5, of_y * gate * s, 0))
+out = of_y.copy()
+if hipops.activation_backward(out, gate.astype(np.float32), "tanh", out=out) is not out:
+    wrong.append("activation_backward: out is not returned")
+expect_close("activation_backward in place", out, of_y / np.cosh(gate) ** 2)
 e = np.exp(wide - wide.max(-1, keepdims=True))
 out = np.empty((80, 6), np.float32).T
 if hipops.softmax(x, out=out) is not out:

@@ -87,6 +87,8 @@ cases = {
     "layer_norm_backward": [(x, x.flip(0), weight), (x.t(), x.t()), (x, x.flip(0), weight, None, None, 1e-6, True, False, False)],
     "softmax_backward": [(x, x.softmax(-1)), (x.t(), x.t().softmax(-1).bfloat16().float(), 0.5)],
     "log_softmax_backward": [(x, x.log_softmax(-1)), (x.bfloat16(), x.log_softmax(-1).bfloat16(), True)],
+    "activation_backward": [(x, x.flip(0), "silu"), (x.t(), x.t(), "elu", 0.5)],
+    "activation_and_mul_backward": [(x, x, x), (x[:, 40:], x[:, :40], x[:, 40:], "gelu", 1.5), (x, x.flip(0), x.t().contiguous().t(), "swish", 0.0, 1.5, True)],
     "sample": [(x, normal(6).abs() % 1), (x.t(), normal(80).abs() % 1, normal(80), index(9, 80), normal(80), normal(80))],
     "apply_penalties": [(x, x > 1), (x.t(), x.t() > 1, (x.t() < 0).int(), normal(80), normal(80), normal(80))],
     "strided_copy": [(x.t(),)],
@@ -524,7 +526,7 @@ with torch._dynamo.config.patch(capture_scalar_outputs=True, capture_dynamic_out
     compiled = torch.compile(of_unknown_sizes, fullgraph=True, backend="aot_eager")
     if made(compiled(*arguments)) != made(of_unknown_sizes(*arguments)):
         wrong.append(f"of unknown sizes, compiled: {made(compiled(*arguments))}, expected {made(of_unknown_sizes(*arguments))}")
-expect(Exception, ["activation has no backward pass"], lambda: torch.compile(ops.activation, backend=backend)(x.clone().requires_grad_(), "silu"))
+expect(Exception, ["topk_softmax has no backward pass"], lambda: torch.compile(ops.topk_softmax, backend=backend)(x.clone().requires_grad_(), 2))
 
 # ---- A call counts one change of its output, a refused call none
 memory = torch.zeros(16, device=device)

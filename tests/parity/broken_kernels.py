@@ -61,6 +61,7 @@ PARTS = "device/rows/parts.h"
 MAP = "device/map/map_kernel.h"
 FLOAT8 = "device/core/float8.h"
 ACTIVATION = "device/map/activation.h"
+GRADIENT = "device/map/activation_gradient.h"
 SOFTMAX = "device/rows/softmax.h"
 TYPED = "device/rows/typed.h"
 MOMENTS = "device/rows/moments.h"
@@ -1069,8 +1070,8 @@ MUTATIONS = (
         "map_stores_at_the_next_round",
         "A result is stored at the place of the vector that is loaded for the next round.",
         "activation_and_mul", MAP,
-        before="store_vector_as_one<n>(y + at_y, apply_map",
-        after="store_vector_as_one<n>(y + at.of[0], apply_map",
+        before="store_vector_as_one<n>(y + here.of[k], v)",
+        after="store_vector_as_one<n>(y + at.of[k], v)",
         runs=(Run("sizes", "bf16", plan="many-rows"),)),
     Mutation(
         "map_first_elements_of_a_row_left_out",
@@ -1104,8 +1105,8 @@ MUTATIONS = (
         "map_square_of_gelu_rounded",
         "The same for the square in gelu's e^(-x^2/2).",
         "activation_and_mul", ACTIVATION,
-        before="(1.5f * error - 0.5f * rest)",
-        after="(1.5f * error)",
+        before="fused_multiply_add(phi.value, -0.5f * rest, phi.rest)",
+        after="phi.rest",
         runs=(Run("adversarial", "f32", output="one_gelu_f32"),)),
     Mutation(
         "map_limit_of_one_side",
@@ -1113,6 +1114,41 @@ MUTATIONS = (
         "activation_and_mul", "activation_and_mul.hip",
         before="x[1][i] < -a.limit ? -a.limit : x[1][i]",
         after="x[1][i]",
+        runs=(Run("smoke", "f16", output="limit"),)),
+    Mutation(
+        "map_second_output_not_wanted",
+        "Of two outputs, one that the caller leaves out is stored over the other.",
+        "activation_and_mul_backward", MAP,
+        before="Op::kOutputs == 1 || a.map.wanted >> k & 1",
+        after="true",
+        runs=(Run("smoke", "f32", output="without_dx"),)),
+    Mutation(
+        "slope_of_swish_from_rounded_sigmoid",
+        "1 + x * sigmoid(-x) is computed without the rest of sigmoid(-x).",
+        "activation_backward", GRADIENT,
+        before="fused_multiply_add(w.value, of_other, 1.0f) + fused_multiply_add(w.value, rest, w.rest * of_other)",
+        after="fused_multiply_add(w.value, of_other, 1.0f) + 0.0f * rest",
+        runs=(Run("adversarial", "f32", output="gelu_tanh"),)),
+    Mutation(
+        "slope_of_gelu_without_density",
+        "The derivative of gelu is Phi(x) alone, far from 0.",
+        "activation_backward", GRADIENT,
+        before="const float difference = tail.value - line.value,",
+        after="const float difference = tail.value - 0.0f * line.value,",
+        runs=(Run("layouts", "f32", output="gelu"),)),
+    Mutation(
+        "slope_of_far_arguments_infinite",
+        "An infinite argument of a sigmoid is multiplied by 0.",
+        "activation_backward", GRADIENT,
+        before="if (!(fabsf(u.value) < 256.0f)) w =",
+        after="if (false) w =",
+        runs=(Run("adversarial", "bf16", output="silu"),)),
+    Mutation(
+        "limit_without_zero",
+        "The gradient of a number that the limit replaces is not 0.",
+        "activation_and_mul_backward", "activation_and_mul_backward.hip",
+        before="y[1][i] = fabsf(x[2][i]) < a.limit ? y[1][i] : 0.0f;",
+        after="",
         runs=(Run("smoke", "f16", output="limit"),)),
 
     Mutation(

@@ -63,6 +63,8 @@ std::vector<Workload> table() {
       row("", "upsample_nearest1d", HIPOPS_BF16, "16x512x16384->32768"),
       row("", "activation_and_mul", HIPOPS_BF16, "1x14336"),
       row("", "activation_and_mul", HIPOPS_BF16, "16384x14336"),
+      row("", "activation_backward", HIPOPS_BF16, "16384x14336"),
+      row("", "activation_and_mul_backward", HIPOPS_BF16, "16384x14336"),
       row("strided_copy_transpose/bf16/16384x8192", "strided_copy", HIPOPS_BF16, "8192x16384", 0, {1, 0}),
       row("strided_copy_bthd_bhtd/bf16/4x4096x32x128", "strided_copy", HIPOPS_BF16, "4x4096x32x128", 0, {0, 2, 1, 3}),
       row("", "static_quantize", HIPOPS_BF16, "16384x4096"),

@@ -280,6 +280,21 @@ def gated(dtype, rows, cols, kind="silu", view="halves"):
                     lambda lib: lib.bind("activation_and_mul", y, x, up, number, 0.0, 1.0, 0), lambda x, up: act(x) * up, (x, up), 0.94)
 
 
+def gated_backward(dtype, rows, cols, kind="silu", view="halves"):
+    """x and up are views of one tensor, or apart. dx and dup are so, too."""
+    def pair(make):
+        both = make(rows, 2 * cols)
+        return {"halves": both.chunk(2, -1), "interleaved": (both[:, 0::2], both[:, 1::2]), "apart": (make(rows, cols), make(rows, cols))}[view]
+
+    (x, up), dy = pair(lambda *shape: random(*shape, dtype=dtype)), random(rows, cols, dtype=dtype)
+    dx, dup = pair(lambda *shape: torch.empty(shape, device="cuda", dtype=dtype))
+    number, act, slope = {"silu": (8, F.silu, torch.ops.aten.silu_backward), "gelu": (12, F.gelu, torch.ops.aten.gelu_backward)}[kind]
+    return Workload(f"activation_and_mul_backward_{kind}/{NAMES[dtype]}/{rows}x{cols}/{view}", "activation_and_mul_backward",
+                    5 * dy.numel() * dy.element_size(),
+                    lambda lib: lib.bind("activation_and_mul_backward", dx, dup, dy, x, up, number, 0.0, 1.0, 0),
+                    lambda dy, x, up: (slope(dy * up, x), act(x) * dy), (dy, x, up), 0.94)
+
+
 def quantized(dtype, rows, cols, eight):
     x, scale = random(rows, cols, dtype=dtype), torch.full((), 0.02, device="cuda")
     q, most = torch.empty(rows, cols, device="cuda", dtype=eight), torch.finfo(eight).max
@@ -315,6 +330,15 @@ def activation(dtype, rows, cols, kind="silu"):
     number, act = {"silu": (8, F.silu), "gelu": (12, F.gelu), "relu": (1, F.relu)}[kind]
     return Workload(f"activation_{kind}/{NAMES[dtype]}/{rows}x{cols}", "activation", 2 * y.numel() * y.element_size(),
                     lambda lib: lib.bind("activation", y, x, number, 1.0), act, (x,), 0.94)
+
+
+def activation_backward(dtype, rows, cols, kind="silu"):
+    x, dy = random(rows, cols, dtype=dtype), random(rows, cols, dtype=dtype)
+    dx, aten = torch.empty_like(x), torch.ops.aten
+    number, slope = {"silu": (8, aten.silu_backward), "gelu": (12, aten.gelu_backward), "relu": (1, lambda dy, x: aten.threshold_backward(dy, x, 0)),
+                     "gelu_tanh": (11, lambda dy, x: aten.gelu_backward(dy, x, approximate="tanh"))}[kind]
+    return Workload(f"activation_backward_{kind}/{NAMES[dtype]}/{rows}x{cols}", "activation_backward", 3 * x.numel() * x.element_size(),
+                    lambda lib: lib.bind("activation_backward", dx, dy, x, number, 1.0), slope, (dy, x), 0.94)
 
 
 def rotate_half(x, cos, sin):
@@ -465,6 +489,10 @@ GATED = [(BF16, 1, 14336), (BF16, 32, 14336), (BF16, 256, 14336), (BF16, 16384, 
          (BF16, 16384, 14336, "gelu"), (BF16, 16384, 14336, "gelu_tanh"), (BF16, 16384, 14336, "silu", "interleaved"),
          (BF16, 16384, 14336, "silu", "apart"), (BF16, 16384, 10923)]
 
+GATED_BACKWARD = [(BF16, 1, 14336), (BF16, 256, 14336), (BF16, 16384, 14336), (F32, 8192, 14336), (BF16, 16384, 14336, "gelu"),
+                  (BF16, 16384, 14336, "silu", "interleaved"), (BF16, 16384, 14336, "silu", "apart"), (BF16, 16384, 10923, "silu", "apart"),
+                  (BF16, 16384, 10923)]
+
 # Lines in a wave, in a block, over many blocks; odd lines begin anywhere. Sorted vocabularies, and long sequences.
 SUMMED = [(F32, 1, 151936, 1), (F32, 32, 151936, 1), (F32, 1, 1 << 20, 1), (F32, 8, 1 << 20, 1), (F32, 1, 10**8, 1), (F32, 16384, 256, 1),
           (F32, 16384, 1024, 1), (F32, 16384, 4096, 1), (F32, 2048, 50257, 1), (BF16, 2048, 131072, 1), (BF16, 16384, 4096, 1),
@@ -510,6 +538,11 @@ def table():
              for t, r, c in BACKWARD_SHAPES if (c, t) != (16384, BF16)] + [("layer_norm_backward/bf16/8192x12288", lambda: layer_norm_backward(BF16, 8192, 12288))]
     rows += [(f"{op}/{NAMES[t]}/{r}x{c}", lambda op=op, t=t, r=r, c=c: softmax_backward(op, t, r, c)) for op, t, r, c in SOFTMAX_BACKWARD]
     rows += [(f"activation_and_mul/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated(t, *rest)) for t, *rest in GATED]
+    rows += [(f"activation_and_mul_backward/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated_backward(t, *rest))
+             for t, *rest in GATED_BACKWARD]
+    rows += [(f"activation_backward/{NAMES[t]}/{n}/{kind}", lambda t=t, n=n, kind=kind: activation_backward(t, n, 14336, kind))
+             for t, n, kind in ((BF16, 1, "silu"), (BF16, 16384, "silu"), (BF16, 16384, "relu"), (BF16, 16384, "gelu"), (BF16, 16384, "gelu_tanh"),
+                                (F32, 8192, "silu"), (F32, 8192, "gelu"), (F32, 8192, "gelu_tanh"))]
     rows += [(f"activation/{NAMES[t]}/{kind}", lambda t=t, n=n, kind=kind: activation(t, n, 14336, kind))
              for t, n, kind in ((BF16, 1, "silu"), (BF16, 16384, "relu"), (BF16, 16384, "gelu"), (F32, 8192, "silu"))]
     rows += [(f"static_quantize/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c, e=e: quantized(t, r, c, e))

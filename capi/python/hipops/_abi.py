@@ -155,6 +155,8 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_copy2d": (c_int32, {"y": Memory, "x": Memory, "dtype": c_int32, "rows": c_int64, "cols": c_int64, "y_stride": c_int64, "x_stride": c_int64, "stream": Memory}),
     "hipops_activation": (c_int32, {"y": TensorPointer, "x": TensorPointer, "kind": c_int32, "alpha": c_double, "stream": Memory}),
     "hipops_activation_and_mul": (c_int32, {"y": TensorPointer, "x": TensorPointer, "up": TensorPointer, "kind": c_int32, "limit": c_double, "alpha": c_double, "flags": c_uint32, "stream": Memory}),
+    "hipops_activation_backward": (c_int32, {"dx": TensorPointer, "dy": TensorPointer, "x": TensorPointer, "kind": c_int32, "alpha": c_double, "stream": Memory}),
+    "hipops_activation_and_mul_backward": (c_int32, {"dx": TensorPointer, "dup": TensorPointer, "dy": TensorPointer, "x": TensorPointer, "up": TensorPointer, "kind": c_int32, "limit": c_double, "alpha": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_static_quantize": (c_int32, {"q": TensorPointer, "x": TensorPointer, "scale": TensorPointer, "stream": Memory}),
     "hipops_dynamic_quantize": (c_int32, {"q": TensorPointer, "scale": TensorPointer, "x": TensorPointer, "scale_ub": TensorPointer, "group": c_int64, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "stream": Memory}),
     "hipops_dynamic_quantize_workspace_bytes": (c_int32, {"q": TensorPointer, "scale": TensorPointer, "x": TensorPointer, "scale_ub": TensorPointer, "group": c_int64, "flags": c_uint32, "bytes": POINTER(c_int64)}),

@@ -25,13 +25,13 @@ __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_la
            "moe_align_block_size",
            "softmax_backward", "log_softmax_backward", "layer_norm_backward",
            "sample",
-           "apply_penalties",
+           "apply_penalties", "activation_backward", "activation_and_mul_backward",
            "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
 INPUTS = {("rms_norm_backward", "rstd"), ("layer_norm_backward", "mean"), ("layer_norm_backward", "rstd"), ("softmax_backward", "y"),
           ("log_softmax_backward", "y")}  # with names of outputs
-OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dw", "db", "values", "indices", "weights", "ids", "token_expert", "tokens",
+OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dup", "dw", "db", "values", "indices", "weights", "ids", "token_expert", "tokens",
            "sorted_ids", "expert_ids", "count")
 QUANTIZED = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int8")
 MEMORY = ("workspace", "report")
@@ -712,6 +712,23 @@ def apply_penalties(x: Any, prompt: Any = None, counts: Any = None, repetition: 
     _call("apply_penalties", x, stream, y=y, x=x, prompt=_as_bytes(prompt), counts=counts, repetition=repetition, frequency=frequency,
           presence=presence)
     return y
+
+
+def activation_backward(dy: Any, x: Any, kind: str | ActivationKind, alpha: float = 1.0, *, out: Any = None, stream: Any = None) -> Any:
+    """The gradient of x, for the gradient dy of activation(x, kind, alpha)."""
+    dx = _result("activation_backward", out, x)
+    _call("activation_backward", x, stream, dx=dx, dy=dy, x=x, kind=_kind("activation_backward", kind), alpha=alpha)
+    return dx
+
+
+def activation_and_mul_backward(dy: Any, x: Any, up: Any, kind: str | ActivationKind = "silu", limit: float = 0.0, alpha: float = 1.0,
+                                up_plus_one: bool = False, *, out: Any = None, dup: Any = None, stream: Any = None) -> tuple[Any, Any]:
+    """The gradients of x and up, for the gradient dy of activation_and_mul(x, up, ...)."""
+    op = "activation_and_mul_backward"
+    dx, dup = _result(op, out, x), _result(op, dup, up, name="up")
+    _call(op, x, stream, dx=dx, dup=dup, dy=dy, x=x, up=up, kind=_kind(op, kind), limit=limit, alpha=alpha,
+          flags=_flags(op, up_plus_one=up_plus_one))
+    return dx, dup
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

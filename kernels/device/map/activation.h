@@ -100,28 +100,33 @@ HIPOPS_FN float tail16(float r) {
   return polynomial(kTail16, r) * r;
 }
 
-// x * Phi(x) * other, with Phi(-a) = e^(-a^2 / 2) * tail(a). The tail is r times a polynomial in r = 1 / (a + 2), from
-// 1 on (16-bit types: from 0 on). Phi is 0.5 plus an odd polynomial up to 1.
+// The tail of Phi for a >= 1: Phi(-a) = e^(-a^2 / 2) * tail(a). It is r times a polynomial in r = 1 / (a + 2).
+HIPOPS_FN TwoFloats gelu_tail(float a) {
+  constexpr float kTail0 = 3.98960203e-01f, kTail[] = {7.96715915e-01f, 1.22902250e+00f, 3.08340609e-01f,
+                                                       2.49432349e+00f, -3.23679047e+01f, 7.66984253e+01f,
+                                                       -7.60829926e+01f, 2.76222420e+01f};
+  const float shifted = a + 2.0f, r = reciprocal_estimate(shifted);
+  // Applied to the tail, which is about r^1.5: the rounding errors of a + 2 and of r.
+  const float error = fused_multiply_add(r, (shifted - 2.0f) - a, fused_multiply_add(-shifted, r, 1.0f));
+  const float others = rounded_product(polynomial(kTail, r), r), tail = kTail0 + others;
+  const TwoFloats result = product_in_two(r, tail, others - (tail - kTail0));
+  return {result.value, fused_multiply_add(result.value, 1.5f * error, result.rest)};
+}
+
+// x * Phi(x) * other. From 1 on by the tail (16-bit types: from 0 on). Phi is 0.5 plus an odd polynomial up to 1.
 template <class T>
 HIPOPS_FN float gelu_product(float x, float other) {
   constexpr float kMiddle[] = {3.98942292e-01f, -6.64903596e-02f, 9.97332297e-03f,
                                -1.18632987e-03f, 1.13486349e-04f, -7.65419827e-06f};
-  constexpr float kTail0 = 3.98960203e-01f, kTail[] = {7.96715915e-01f, 1.22902250e+00f, 3.08340609e-01f,
-                                                       2.49432349e+00f, -3.23679047e+01f, 7.66984253e+01f,
-                                                       -7.60829926e+01f, 2.76222420e+01f};
-  const float a = fminf(fabsf(x), 64.0f), square = rounded_product(x, x), shifted = a + 2.0f;
+  const float a = fminf(fabsf(x), 64.0f), square = rounded_product(x, x);
   Power<T> e(-0.5f * square);
-  const float r = reciprocal_estimate(shifted);
   if constexpr (!needs_all_digits<T>) {
-    const float p = e.power * tail16(r), v = x * (x < 0 ? p : 1.0f - p * e.factor) * other;
+    const float p = e.power * tail16(reciprocal_estimate(a + 2.0f)), v = x * (x < 0 ? p : 1.0f - p * e.factor) * other;
     return x < 0 ? v * e.factor : v;
   }
-  // Applied to the tail, which is about r^1.5 there: the rounding errors of a + 2, of r and of the square.
-  const float error = fused_multiply_add(r, (shifted - 2.0f) - a, fused_multiply_add(-shifted, r, 1.0f));
   const float rest = square < 512.0f ? fused_multiply_add(x, x, -square) : 0.0f;  // otherwise it may be NaN
-  const float others = rounded_product(polynomial(kTail, r), r), tail = kTail0 + others;
-  TwoFloats phi = product_in_two(r, tail, others - (tail - kTail0));
-  phi = product_in_two(e.power, phi.value, phi.rest + phi.value * (1.5f * error - 0.5f * rest));
+  TwoFloats phi = gelu_tail(a);
+  phi = product_in_two(e.power, phi.value, fused_multiply_add(phi.value, -0.5f * rest, phi.rest));
   if (a < 1.0f) phi = {fused_multiply_add(polynomial(kMiddle, square), x, 0.5f), 0.0f};
   else if (x >= 0) phi = {1.0f - phi.value * e.factor, 0.0f};
   const TwoFloats v = product_in_two(x, phi.value, phi.rest);

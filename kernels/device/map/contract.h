@@ -8,20 +8,22 @@ namespace hipops {
 constexpr int kMapBlock = 128;
 constexpr int kMapDepth = 2;     // `shifted`: vectors of each input that a work-item loads before it computes
 constexpr int kMapElements = 4;  // `any`: the same in elements
+constexpr int32_t kAlternateInputs = 1, kAlternateOutputs = 2;
 
 // How work-items reach the elements. A call has the first mode that its tensors allow.
 enum class MapMode {
   wide,     // vectors of 16 bytes at multiples of 16, without gaps in rows of whole vectors; or a run without gaps
-  shifted,  // rows without gaps that begin and end anywhere
+  shifted,  // rows without gaps that begin and end anywhere; rows of two outputs are misaligned alike
   any,      // single elements at any strides
 };
 
-// The tensors of a map: operand 0 is y, the others are the inputs. The launcher orders dimensions by y's strides.
+// The tensors of a map: outputs, then inputs. The launcher orders dimensions by the strides of y, the first of them.
 template <int kOperands_>
 struct MapStreams {
   static constexpr int kOperands = kOperands_;
 
   void* data[kOperands];
+  int32_t wanted;  // a bit for each output. One that is not wanted has the layout of the other
   Walk<kOperands> walk;  // over vectors (wide), rows (shifted) or elements (any)
   int64_t step;          // vectors (wide), work-items (shifted) or elements (any) that the grid handles at a time
   int64_t apart;         // any: between the elements of a work-item
@@ -29,8 +31,8 @@ struct MapStreams {
   int32_t advances;
   int64_t advance[kOperands];
   int32_t head, tail;    // wide: elements before the first vector and after the last. The rest has no gaps
-  // wide: the elements of two inputs alternate. Each vector of the walk is 32 bytes that hold both. data[2] is 16 bytes
-  // past data[1].
+  // wide: kAlternate*. The elements of the last two inputs, or of two outputs, alternate. Each vector of the walk is 32
+  // bytes that hold both. The address of the second is 16 bytes past the first's.
   int32_t alternate;
   RowPieces rows;  // shifted
 };

@@ -1,6 +1,6 @@
-// The kernels of maps: y = f(x, ...), element by element, for inputs and an output of one type. An op is a struct.
-// `Args` is the argument struct, with `MapStreams<1 + kInputs> map`. `kInputs` is the number of inputs.
-// `apply<T>(args, x[kInputs][n], y[n])` computes the results of n neighbours, in f32.
+// The kernels of maps: y = f(x, ...), element by element, for inputs and outputs of one type. An op is a struct.
+// `Args` is the argument struct, with `MapStreams<kOutputs + kInputs> map`. `kOutputs` and `kInputs` count its tensors.
+// `apply<T>(args, x[kInputs][n], y[kOutputs][n])` computes the results of n neighbours, in f32.
 #pragma once
 
 #include "device/core/cache.h"
@@ -11,28 +11,9 @@
 namespace hipops {
 namespace {
 
-template <class T, int n, class Op>
-HIPOPS_FN Vector<T, n> apply_map(const typename Op::Args& a, float (&x)[Op::kInputs][n]) {
-  float y[n];
-  Op::template apply<T>(a, x, y);
-  Vector<T, n> result;
-#pragma unroll
-  for (int i = 0; i < n; ++i) result.element[i] = narrow<T>(y[i]);
-  return result;
-}
-
-// The same of single elements.
-template <class T, class Op>
-HIPOPS_FN void map_element(const typename Op::Args& a, const Offsets<Op::kInputs + 1>& at, int64_t i) {
-  float x[Op::kInputs][1];
-#pragma unroll
-  for (int k = 0; k < Op::kInputs; ++k) x[k][0] = widen(static_cast<const T*>(a.map.data[k + 1])[at.of[k + 1] + i]);
-  static_cast<T*>(a.map.data[0])[at.of[0] + i] = apply_map<T, 1, Op>(a, x).element[0];
-}
-
 // Makes the vectors of two inputs of the 2 * n elements x[0], x[1], in which they alternate.
 template <class T, int n>
-HIPOPS_FN void separate(Packed<T, n> (&x)[2]) {
+HIPOPS_FN void separate(Packed<T, n>* x) {
   Vector<T, n> apart[2];
 #pragma unroll
   for (int i = 0; i < n; ++i) {
@@ -42,21 +23,64 @@ HIPOPS_FN void separate(Packed<T, n> (&x)[2]) {
   x[0] = apart[0], x[1] = apart[1];
 }
 
+// The reverse, for two outputs.
+template <class T, int n>
+HIPOPS_FN void alternate(Vector<T, n> (&y)[2]) {
+  const Vector<T, n> apart[2] = {y[0], y[1]};
+#pragma unroll
+  for (int i = 0; i < 2 * n; ++i) y[i / n].element[i % n] = apart[i % 2].element[i / 2];
+}
+
+template <class Op> constexpr int operands_of = Op::kOutputs + Op::kInputs;
+
+template <class T, class Op>
+HIPOPS_FN const T* input_of(const typename Op::Args& a, int k) {
+  return static_cast<const T*>(a.map.data[Op::kOutputs + k]);
+}
+
+// Computes the results, and calls store(memory of the output, its number, its results) for each output that is wanted.
+template <class T, int n, class Op, class Store>
+HIPOPS_FN void apply_map(const typename Op::Args& a, float (&x)[Op::kInputs][n], Store store) {
+  float y[Op::kOutputs][n];
+  Op::template apply<T>(a, x, y);
+  Vector<T, n> results[Op::kOutputs];
+#pragma unroll
+  for (int k = 0; k < Op::kOutputs; ++k) {
+#pragma unroll
+    for (int i = 0; i < n; ++i) results[k].element[i] = narrow<T>(y[k][i]);
+  }
+  if constexpr (Op::kOutputs == 2) {
+    if (a.map.alternate & kAlternateOutputs) alternate(results);
+  }
+#pragma unroll
+  for (int k = 0; k < Op::kOutputs; ++k) {
+    if (Op::kOutputs == 1 || a.map.wanted >> k & 1) store(static_cast<T*>(a.map.data[k]), k, results[k]);
+  }
+}
+
+// The same of single elements.
+template <class T, class Op>
+HIPOPS_FN void map_element(const typename Op::Args& a, const Offsets<operands_of<Op>>& at, int64_t i) {
+  float x[Op::kInputs][1];
+#pragma unroll
+  for (int k = 0; k < Op::kInputs; ++k) x[k][0] = widen(input_of<T, Op>(a, k)[at.of[Op::kOutputs + k] + i]);
+  apply_map<T, 1, Op>(a, x, [&](T* y, int k, const Vector<T, 1>& v) { y[at.of[k] + i] = v.element[0]; });
+}
+
 // A round loads the vectors of the next round before it computes. There is one copy of the code that computes, which is
 // large. Past the end, the loads are repeated and ignored. No branch: loads stay in flight over the stores.
 template <class T, class Op>
 HIPOPS_FN void map_wide(const typename Op::Args& a) {
-  constexpr int kInputs = Op::kInputs, n = kWideBytes / int(sizeof(T));
-  const MapStreams<kInputs + 1>& map = a.map;
-  load_walk_arguments(map.walk, map.data[0], map.data[1], map.data[kInputs], map.step);
-  T* const y = static_cast<T*>(map.data[0]);
+  constexpr int kInputs = Op::kInputs, kOutputs = Op::kOutputs, n = kWideBytes / int(sizeof(T));
+  const MapStreams<operands_of<Op>>& map = a.map;
+  load_walk_arguments(map.walk, map.data[0], map.data[1], map.data[operands_of<Op> - 1], map.step);
   int64_t i = int64_t(block_index()) * kMapBlock + thread_index();
-  Offsets<kInputs + 1> at{};
+  Offsets<operands_of<Op>> at{};
   Packed<T, n> next[kInputs];
   const auto issue_loads = [&] {
 #pragma unroll
     for (int k = 0; k < kInputs; ++k)
-      next[k] = load_packed_evict_last<n>(static_cast<const T*>(map.data[k + 1]) + at.of[k + 1]);
+      next[k] = load_packed_evict_last<n>(input_of<T, Op>(a, k) + at.of[kOutputs + k]);
   };
   if (i < map.walk.count) {
     at = locate(map.walk, i);
@@ -64,7 +88,7 @@ HIPOPS_FN void map_wide(const typename Op::Args& a) {
   }
 #pragma unroll 1
   while (i < map.walk.count) {
-    const int64_t at_y = at.of[0];
+    const Offsets<operands_of<Op>> here = at;
     Packed<T, n> now[kInputs];
 #pragma unroll
     for (int k = 0; k < kInputs; ++k) now[k] = next[k];
@@ -72,13 +96,13 @@ HIPOPS_FN void map_wide(const typename Op::Args& a) {
     const bool is_last = i >= map.walk.count;
     if (map.advances) {
 #pragma unroll
-      for (int k = 0; k < kInputs + 1; ++k) at.of[k] += is_last ? 0 : map.advance[k];
+      for (int k = 0; k < operands_of<Op>; ++k) at.of[k] += is_last ? 0 : map.advance[k];
     } else {
       at = locate(map.walk, is_last ? i - map.step : i);
     }
     issue_loads();
-    if constexpr (kInputs == 2) {
-      if (map.alternate) separate(now);
+    if constexpr (kInputs >= 2) {
+      if (map.alternate & kAlternateInputs) separate(now + kInputs - 2);
     }
     float x[kInputs][n];
 #pragma unroll
@@ -86,7 +110,8 @@ HIPOPS_FN void map_wide(const typename Op::Args& a) {
 #pragma unroll
       for (int e = 0; e < n; ++e) x[k][e] = widen(now[k][e]);
     }
-    store_vector_as_one<n>(y + at_y, apply_map<T, n, Op>(reload_arguments(a), x));
+    apply_map<T, n, Op>(reload_arguments(a), x,
+                        [&](T* y, int k, const Vector<T, n>& v) { store_vector_as_one<n>(y + here.of[k], v); });
   }
   if ((map.head | map.tail) == 0 || block_index() != 0) return;
   const int32_t thread = int32_t(thread_index());
@@ -96,17 +121,16 @@ HIPOPS_FN void map_wide(const typename Op::Args& a) {
 
 static_assert(kMapDepth == 2, "the loop over a piece's vectors keeps one vector for the next round");
 
-// Vectors are at multiples of 16 in y, and anywhere in the inputs.
+// Vectors are at multiples of 16 in the outputs, and anywhere in the inputs.
 template <class T, class Op>
 HIPOPS_FN void map_shifted(const typename Op::Args& a) {
-  constexpr int kInputs = Op::kInputs, n = kWideBytes / int(sizeof(T));
-  const MapStreams<kInputs + 1>& map = a.map;
-  for_each_row_piece<kMapBlock, kMapDepth>(map, [&](int64_t, const Offsets<kInputs + 1>& at, int32_t first) {
-    T* const y = static_cast<T*>(map.data[0]) + at.of[0];
+  constexpr int kInputs = Op::kInputs, kOutputs = Op::kOutputs, n = kWideBytes / int(sizeof(T));
+  const MapStreams<operands_of<Op>>& map = a.map;
+  for_each_row_piece<kMapBlock, kMapDepth>(map, [&](int64_t, const Offsets<operands_of<Op>>& at, int32_t first) {
     const T* x[kInputs];
 #pragma unroll
-    for (int k = 0; k < kInputs; ++k) x[k] = static_cast<const T*>(map.data[k + 1]) + at.of[k + 1];
-    const ShiftedRow<T> row(x, y, int32_t(map.rows.cols));
+    for (int k = 0; k < kInputs; ++k) x[k] = input_of<T, Op>(a, k) + at.of[kOutputs + k];
+    const ShiftedRow<T> row(x, static_cast<const T*>(map.data[0]) + at.of[0], int32_t(map.rows.cols));
     const int32_t lanes = 1 << map.rows.lane_bits;
     Packed<T, n> loaded[kInputs][kMapDepth]{};
     if (first < row.vectors) {
@@ -137,22 +161,24 @@ HIPOPS_FN void map_shifted(const typename Op::Args& a) {
           for (int e = 0; e < n; ++e) values[k][e] = widen(loaded[k][0][e]);
           loaded[k][0] = loaded[k][1];
         }
-        store_vector_as_one<n>(y + row.vector(v), apply_map<T, n, Op>(reload_arguments(a), values));
+        apply_map<T, n, Op>(reload_arguments(a), values, [&](T* y, int k, const Vector<T, n>& results) {
+          store_vector_as_one<n>(y + at.of[k] + row.vector(v), results);
+        });
       } else if (v - row.vectors < row.others) {
         map_element<T, Op>(reload_arguments(a), at, row.other(v - row.vectors));
       }
     }
-  }, map.data[0], map.data[1], map.data[kInputs]);
+  }, map.data[0], map.data[1], map.data[operands_of<Op> - 1]);
 }
 
 template <class T, class Op>
 HIPOPS_FN void map_any(const typename Op::Args& a) {
   constexpr int kInputs = Op::kInputs;
-  const MapStreams<kInputs + 1>& map = a.map;
-  load_walk_arguments(map.walk, map.data[0], map.data[1], map.data[kInputs], map.apart, map.step);
+  const MapStreams<operands_of<Op>>& map = a.map;
+  load_walk_arguments(map.walk, map.data[0], map.data[1], map.data[operands_of<Op> - 1], map.apart, map.step);
   for (int64_t i = int64_t(block_index()) * kMapBlock + thread_index(); i < map.walk.count; i += map.step) {
     int64_t place[kMapElements];
-    Offsets<kInputs + 1> at[kMapElements];
+    Offsets<operands_of<Op>> at[kMapElements];
     T in[kInputs][kMapElements];
     float x[kInputs][kMapElements];
 #pragma unroll
@@ -162,18 +188,19 @@ HIPOPS_FN void map_any(const typename Op::Args& a) {
     for (int d = 0; d < kMapElements; ++d) {
 #pragma unroll
       for (int k = 0; k < kInputs; ++k)
-        in[k][d] = load_evict_last(static_cast<const T*>(map.data[k + 1]) + at[d].of[k + 1]);
+        in[k][d] = load_evict_last(input_of<T, Op>(a, k) + at[d].of[Op::kOutputs + k]);
     }
 #pragma unroll
     for (int d = 0; d < kMapElements; ++d) {
 #pragma unroll
       for (int k = 0; k < kInputs; ++k) x[k][d] = widen(in[k][d]);
     }
-    const Vector<T, kMapElements> result = apply_map<T, kMapElements, Op>(reload_arguments(a), x);
+    apply_map<T, kMapElements, Op>(reload_arguments(a), x, [&](T* y, int k, const Vector<T, kMapElements>& results) {
 #pragma unroll
-    for (int d = 0; d < kMapElements; ++d) {
-      if (d == 0 || place[d] != i) static_cast<T*>(map.data[0])[at[d].of[0]] = result.element[d];
-    }
+      for (int d = 0; d < kMapElements; ++d) {
+        if (d == 0 || place[d] != i) y[at[d].of[k]] = results.element[d];
+      }
+    });
   }
 }
 

@@ -311,6 +311,10 @@ _define("log_softmax_backward", f"Tensor dy, Tensor y, {_INVARIANT}", "Tensor", 
 _define("layer_norm_backward",
         f"Tensor dy, Tensor x, Tensor? weight=None, Tensor? mean=None, Tensor? rstd=None, float eps=1e-05, {_INVARIANT}, "
         "bool weight_grad=True, bool bias_grad=True", "(Tensor, Tensor, Tensor)", _gradients_of_layer, ("out", "dw", "db"))
+_define("activation_backward", "Tensor dy, Tensor x, str kind, float alpha=1.0", "Tensor", lambda dy, x, *rest: _as_elementwise(x))
+_define("activation_and_mul_backward",
+        'Tensor dy, Tensor x, Tensor up, str kind="silu", float limit=0.0, float alpha=1.0, bool up_plus_one=False', "(Tensor, Tensor)",
+        lambda dy, x, up, *rest: (_as_elementwise(x), _as_elementwise(up)), ("out", "dup"))
 
 _registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0
 for _name, _run in _IN_PYTHON.items():

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch._functorch.autograd_function import enable_single_level_autograd_function
 from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.autograd import forward_ad
@@ -83,6 +84,43 @@ def _of_softmax_backward(a: Any, *gradients: Any) -> Any:
 
 def _of_log_softmax_backward(a: Any, *gradients: Any) -> Any:
     return _by_pytorch(lambda dy, y: (dy - y.exp() * dy.sum(-1, keepdim=True),), (a.dy, a.y), gradients)
+
+
+_ACTIVATIONS: dict[str, Callable[[torch.Tensor, float], torch.Tensor]] = {
+    "identity": lambda x, alpha: x.clone(),
+    "relu": lambda x, alpha: F.relu(x),
+    "relu_squared": lambda x, alpha: F.relu(x).square(),
+    "leaky_relu": F.leaky_relu,
+    "abs": lambda x, alpha: x.abs(),
+    "neg": lambda x, alpha: -x,
+    "sqr": lambda x, alpha: x.square(),
+    "sigmoid": lambda x, alpha: x.sigmoid(),
+    "silu": lambda x, alpha: F.silu(x),
+    "swish": lambda x, alpha: x * (alpha * x).sigmoid(),
+    "quick_gelu": lambda x, alpha: x * (1.702 * x).sigmoid(),
+    "gelu_tanh": lambda x, alpha: F.gelu(x, approximate="tanh"),
+    "gelu": lambda x, alpha: F.gelu(x),
+    "tanh": lambda x, alpha: x.tanh(),
+    "elu": F.elu,
+    "softplus": lambda x, alpha: F.softplus(x),
+    "exp": lambda x, alpha: x.exp(),
+}
+
+
+def _of_activation_backward(a: Any, *gradients: Any) -> Any:
+    def formula(dy: torch.Tensor, x: torch.Tensor) -> Any:
+        return torch.func.vjp(lambda x: _ACTIVATIONS[a.kind](x, a.alpha), x)[1](dy)
+
+    return _by_pytorch(formula, (a.dy, a.x), gradients)
+
+
+def _of_activation_and_mul_backward(a: Any, *gradients: Any) -> Any:
+    def product(x: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
+        if a.limit > 0:
+            x, up = x.clamp(max=a.limit), up.clamp(-a.limit, a.limit)
+        return _ACTIVATIONS[a.kind](x, a.alpha) * (up + a.up_plus_one)
+
+    return _by_pytorch(lambda dy, *given: torch.func.vjp(product, *given)[1](dy), (a.dy, a.x, a.up), gradients)
 
 
 def _of_sum_and_norm(of_norm: Callable[..., Any]) -> Callable[..., Any]:
@@ -170,6 +208,11 @@ BACKWARD = {
     "log_softmax": Backward("x", "out", lambda a, dy: (ops.log_softmax_backward(dy, a.out, a.batch_invariant),)),
     "softmax_backward": Backward("dy y", "dy y", _of_softmax_backward),
     "log_softmax_backward": Backward("dy y", "dy y", _of_log_softmax_backward),
+    "activation": Backward("x", "x", lambda a, dy: (ops.activation_backward(dy, a.x, a.kind, a.alpha),)),
+    "activation_and_mul": Backward("x up", "x up", lambda a, dy: ops.activation_and_mul_backward(
+        dy, a.x, a.up, a.kind, a.limit, a.alpha, a.up_plus_one)),
+    "activation_backward": Backward("dy x", "dy x", _of_activation_backward),
+    "activation_and_mul_backward": Backward("dy x up", "dy x up", _of_activation_and_mul_backward),
 }
 
 

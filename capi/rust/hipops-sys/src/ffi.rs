@@ -240,6 +240,10 @@ api! {
     fn hipops_activation(y: *const hipops_tensor, x: *const hipops_tensor, kind: hipops_activation_kind, alpha: f64, stream: *mut c_void) -> hipops_status;
     /// `hipops_activation_and_mul` of hipops.h.
     fn hipops_activation_and_mul(y: *const hipops_tensor, x: *const hipops_tensor, up: *const hipops_tensor, kind: hipops_activation_kind, limit: f64, alpha: f64, flags: u32, stream: *mut c_void) -> hipops_status;
+    /// `hipops_activation_backward` of hipops.h.
+    fn hipops_activation_backward(dx: *const hipops_tensor, dy: *const hipops_tensor, x: *const hipops_tensor, kind: hipops_activation_kind, alpha: f64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_activation_and_mul_backward` of hipops.h.
+    fn hipops_activation_and_mul_backward(dx: *const hipops_tensor, dup: *const hipops_tensor, dy: *const hipops_tensor, x: *const hipops_tensor, up: *const hipops_tensor, kind: hipops_activation_kind, limit: f64, alpha: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_static_quantize` of hipops.h.
     fn hipops_static_quantize(q: *const hipops_tensor, x: *const hipops_tensor, scale: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_dynamic_quantize` of hipops.h.

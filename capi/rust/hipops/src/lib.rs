@@ -1026,6 +1026,34 @@ pub fn apply_penalties(
     let (repetition, frequency, presence) = (raw(repetition), raw(frequency), raw(presence));
     call!(hipops_apply_penalties(&y.view.raw, &x.raw, prompt, counts, repetition, frequency, presence, stream.0))
 }
+/// `hipops_activation_backward`
+pub fn activation_backward(
+    dx: &ViewMut<'_>,
+    dy: &View<'_>,
+    x: &View<'_>,
+    kind: Activation,
+    alpha: f64,
+    stream: Stream,
+) -> Result<()> {
+    call!(hipops_activation_backward(&dx.view.raw, &dy.raw, &x.raw, kind as i32, alpha, stream.0))
+}
+/// `hipops_activation_and_mul_backward`
+#[allow(clippy::too_many_arguments)]
+pub fn activation_and_mul_backward(
+    dx: Option<&ViewMut<'_>>,
+    dup: Option<&ViewMut<'_>>,
+    dy: &View<'_>,
+    x: &View<'_>,
+    up: &View<'_>,
+    kind: Activation,
+    limit: f64,
+    alpha: f64,
+    flags: u32,
+    stream: Stream,
+) -> Result<()> {
+    let (dx, dup, dy, x, up) = (raw_mut(dx), raw_mut(dup), &dy.raw, &x.raw, &up.raw);
+    call!(hipops_activation_and_mul_backward(dx, dup, dy, x, up, kind as i32, limit, alpha, flags, stream.0))
+}
 /// `hipops_strided_copy`
 pub fn strided_copy(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
     call!(hipops_strided_copy(&y.view.raw, &x.raw, stream.0))
