@@ -92,9 +92,9 @@ PenaltyArgs arguments_of(const Call& c) {
   const int64_t bytes = dtype_bytes(from.dtype), columns = c.x.tensor->shape[1];
   args.spans_from = reinterpret_cast<uintptr_t>(from.data), args.spans_row = step_of(from, 0) * bytes;
   args.spans_bits = log2_up(bytes);
-  const bool are_aligned = (args.spans_from | static_cast<uint64_t>(args.spans_row)) % (kPenaltySpan * bytes) == 0;
+  const bool are_aligned = (args.spans_from | static_cast<uint64_t>(args.spans_row)) % (kPenaltyColumns * bytes) == 0;
   args.columns = columns;
-  args.chunks = divided_up(columns + (are_aligned ? 0 : kPenaltySpan - 1), kPenaltySpan * kPenaltyBlock);
+  args.chunks = divided_up(columns + (are_aligned ? 0 : kPenaltyColumns - 1), kPenaltyBlock * kPenaltyColumns);
   args.chunks_divisor = wide_divisor_of(args.chunks);
   args.tasks = c.x.tensor->shape[0] * args.chunks;
   return args;

@@ -6,7 +6,7 @@
 namespace hipops {
 
 constexpr int kPenaltyBlock = 128;
-constexpr int kPenaltySpan = 8;  // neighbouring columns of a work-item
+constexpr int kPenaltyColumns = 8;  // of a work-item
 
 struct PenaltyArgs {
   void* y;
@@ -18,7 +18,7 @@ struct PenaltyArgs {
   int64_t y_step, x_step, prompt_step, counts_step;  // between columns
   int64_t columns, chunks, tasks, step;  // a task is a chunk of a row; step: of the blocks' loops
   WideDivisor chunks_divisor;
-  // Spans begin where one tensor is at a multiple of kPenaltySpan elements: its address and bytes from row to row, and
+  // Spans begin where one tensor is at a multiple of their elements: its address and bytes from row to row, and
   // log2 of an element's bytes.
   uint64_t spans_from;
   int64_t spans_row;

@@ -5,9 +5,10 @@
 //   numbers     repetition, frequency, presence: [rows], f32; each may be null
 //   bytes       in place: prompt and counts once, and x only where a token occurs. Otherwise x and y, too
 //
-// A block has a chunk of a row, and a work-item a span of it: 8 columns. A span in which no token occurs is not computed,
-// and in place it is not stored. Neighbours that begin anywhere are vectors on AMD; on NVIDIA they are vectors where the
-// tensors' alignments agree. Spans at the ends of a row, and columns that are not neighbours, go one by one.
+// A block has a chunk of a row, and a work-item 8 columns of it, in spans of 16 bytes of logits. A span in which no token
+// occurs is not computed, and in place it is neither loaded nor stored. Neighbours that begin anywhere are vectors on AMD; on
+// NVIDIA they are vectors where the tensors' alignments agree. The ends of a row, and columns that are not neighbours, go one
+// by one.
 //
 // Each operation rounds to f32, as PyTorch's do one by one. So all devices give the same bits.
 //
@@ -20,7 +21,8 @@
 namespace hipops {
 namespace {
 
-constexpr int kSpan = kPenaltySpan;
+template <class T> constexpr int kSpan = kWideBytes / int(sizeof(T));
+template <class T> constexpr int kDepth = kPenaltyColumns / kSpan<T>;  // spans of a work-item
 
 struct Penalties {
   float repetition, frequency, presence;
@@ -46,7 +48,7 @@ template <class T>
 HIPOPS_FN void apply_to_columns(const PenaltyArgs& a, const Penalties& penalties, int64_t row, int64_t first) {
   const T* const x = static_cast<const T*>(a.x) + row * a.x_row;
   T* const y = static_cast<T*>(a.y) + row * a.y_row;
-  const int64_t end = first + kSpan < a.columns ? first + kSpan : a.columns;
+  const int64_t end = first + kSpan<T> < a.columns ? first + kSpan<T> : a.columns;
 #pragma unroll 1
   for (int64_t column = first < 0 ? 0 : first; column < end; ++column) {
     const int32_t count = a.counts == nullptr ? 0 : a.counts[row * a.counts_row + column * a.counts_step];
@@ -57,28 +59,40 @@ HIPOPS_FN void apply_to_columns(const PenaltyArgs& a, const Penalties& penalties
   }
 }
 
-template <class T>
-HIPOPS_FN void apply_to_span(const PenaltyArgs& a, const Penalties& penalties, int64_t row, int64_t first) {
+// Spans that are in the row. The next one is behind those of the block's work-items.
+template <class T, int Depth>
+HIPOPS_FN void apply_to_spans(const PenaltyArgs& a, const Penalties& penalties, int64_t row, int64_t first) {
   load_arguments_together(a.counts, a.counts_row, a.prompt, a.prompt_row, a.x, a.x_row, a.y, a.y_row);
+  constexpr int kLength = kSpan<T>, kApart = kPenaltyBlock * kLength;
+  const bool in_place = a.x == a.y;
   const T* const x = static_cast<const T*>(a.x) + row * a.x_row + first;
   T* const y = static_cast<T*>(a.y) + row * a.y_row + first;
-  Vector<int32_t, kSpan> counts{};
-  Vector<uint8_t, kSpan> prompt{};
-  Vector<T, kSpan> logits{};
-  if (a.counts != nullptr) counts = load_vector_anywhere<kSpan>(a.counts + row * a.counts_row + first);
-  if (a.prompt != nullptr) prompt = load_vector_anywhere<kSpan>(a.prompt + row * a.prompt_row + first);
-  if (a.x != a.y) logits = load_vector_anywhere<kSpan>(x);
-  bool occurs[kSpan], some_occur = false;
+  Vector<int32_t, kLength> counts[Depth]{};
+  Vector<uint8_t, kLength> prompt[Depth]{};
+  Vector<T, kLength> logits[Depth]{};
+  const auto load = [&](auto& to, const auto* from) {
 #pragma unroll
-  for (int i = 0; i < kSpan; ++i) occurs[i] = counts.element[i] > 0 || prompt.element[i] != 0, some_occur |= occurs[i];
-  if (!some_occur && a.x == a.y) return;
-  if (a.x == a.y) logits = load_vector_anywhere<kSpan>(x);
-  if (some_occur) {
+    for (int d = 0; d < Depth; ++d) to[d] = load_vector_anywhere<kLength>(from + d * kApart);
+  };
+  if (a.counts != nullptr) load(counts, a.counts + row * a.counts_row + first);
+  if (a.prompt != nullptr) load(prompt, a.prompt + row * a.prompt_row + first);
+  if (!in_place) load(logits, x);
+  uint32_t occurs[Depth];  // a bit for each column
 #pragma unroll
-    for (int i = 0; i < kSpan; ++i)
-      if (occurs[i]) logits.element[i] = penalties.applied(logits.element[i], counts.element[i]);
+  for (int d = 0; d < Depth; ++d) {
+    occurs[d] = 0;
+#pragma unroll
+    for (int i = 0; i < kLength; ++i) occurs[d] |= uint32_t(counts[d].element[i] > 0 || prompt[d].element[i] != 0) << i;
+    if (in_place && occurs[d] != 0) logits[d] = load_vector_anywhere<kLength>(x + d * kApart);
   }
-  store_vector_anywhere<kSpan>(y, logits);
+#pragma unroll
+  for (int d = 0; d < Depth; ++d) {
+    if (in_place && occurs[d] == 0) continue;
+#pragma unroll
+    for (int i = 0; i < kLength; ++i)
+      if (occurs[d] >> i & 1) logits[d].element[i] = penalties.applied(logits[d].element[i], counts[d].element[i]);
+    store_vector_anywhere<kLength>(y + d * kApart, logits[d]);
+  }
 }
 
 template <class T>
@@ -88,16 +102,24 @@ HIPOPS_FN void apply_penalties(const PenaltyArgs& args) {
     load_arguments_together(a.chunks, a.chunks_divisor.multiplier, a.chunks_divisor.shift, a.repetition, a.frequency, a.presence,
                             a.repetition_step, a.frequency_step, a.presence_step, a.spans_from, a.spans_row, a.spans_bits, a.columns,
                             a.has_steps, a.x, a.y);
-    const int64_t row = divide(task, a.chunks, a.chunks_divisor), chunk = task - row * a.chunks;
+    const int64_t row = divide(task, a.chunks, a.chunks_divisor);
     const Penalties penalties{given<T>(a.repetition, row * a.repetition_step, 1), given<T>(a.frequency, row * a.frequency_step, 0),
                               given<T>(a.presence, row * a.presence_step, 0)};
     if (penalties.change_nothing() && a.x == a.y) continue;
-    const int64_t past = int64_t((a.spans_from + uint64_t(row * a.spans_row)) >> a.spans_bits & (kSpan - 1));
-    const int64_t first = (chunk * kPenaltyBlock + thread_index()) * kSpan - past;
-    if (first >= a.columns) continue;
-    const bool is_whole = first >= 0 && first + kSpan <= a.columns && !a.has_steps;
-    if (is_whole) apply_to_span<T>(reload_arguments(args), penalties, row, first);
-    else apply_to_columns<T>(reload_arguments(args), penalties, row, first);
+    const int64_t past = int64_t((a.spans_from + uint64_t(row * a.spans_row)) >> a.spans_bits & (kSpan<T> - 1));
+    int64_t first = (task - row * a.chunks) * kPenaltyBlock * kPenaltyColumns + thread_index() * kSpan<T> - past;
+    const auto is_whole = [&](int spans) {
+      return !a.has_steps && first >= 0 && first + ((spans - 1) * kPenaltyBlock + 1) * kSpan<T> <= a.columns;
+    };
+    if (is_whole(kDepth<T>)) {
+      apply_to_spans<T, kDepth<T>>(reload_arguments(args), penalties, row, first);
+      continue;
+    }
+#pragma unroll 1
+    for (int d = 0; d < kDepth<T>; ++d, first += kPenaltyBlock * kSpan<T>) {
+      if (kDepth<T> > 1 && is_whole(1)) apply_to_spans<T, 1>(reload_arguments(args), penalties, row, first);
+      else apply_to_columns<T>(reload_arguments(args), penalties, row, first);
+    }
   }
 }
 

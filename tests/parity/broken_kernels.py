@@ -1276,10 +1276,10 @@ MUTATIONS = (
 
     Mutation(
         "penalties_of_absent_tokens",
-        "The last token of a span is lowered if any token of the span occurs.",
+        "The second token of a span is lowered if the first occurs.",
         "apply_penalties", "apply_penalties.hip",
-        before="some_occur |= occurs[i];",
-        after="some_occur |= occurs[i], occurs[kSpan - 1] |= some_occur;",
+        before="if (occurs[d] >> i & 1)",
+        after="if (occurs[d] >> i & 1 || (i == 1 && (occurs[d] & 1)))",
         runs=(Run("smoke", "f32", output="smoke_"), Run("layouts", "f32", output="layout_"))),
     Mutation(
         "penalties_before_the_row",
@@ -1288,6 +1288,13 @@ MUTATIONS = (
         before="column = first < 0 ? 0 : first;",
         after="column = first;",
         runs=(Run("layouts", "f32", output="layout_"),)),
+    Mutation(
+        "penalties_past_the_end",
+        "The second span of a work-item ends behind the row.",
+        "apply_penalties", "apply_penalties.hip",
+        before="((spans - 1) * kPenaltyBlock + 1) * kSpan<T> <= a.columns;",
+        after="kSpan<T> <= a.columns;",
+        runs=(Run("sizes", "f32", ends="fault", guard="after"),)),
     Mutation(
         "penalties_fused",
         "The product of frequency and count is not rounded.",

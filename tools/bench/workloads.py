@@ -202,7 +202,8 @@ def penalized(dtype, rows, cols, apart=False):
 
     moved = x.numel() * (5 + 2 * x.element_size() * apart)
     return Workload(f"apply_penalties/{NAMES[dtype]}/{rows}x{cols}" + "/apart" * apart, "apply_penalties", moved,
-                    lambda lib: lib.bind("apply_penalties", y if apart else x, x, prompt, counts, repetition, frequency, presence), peer, (x,), 0.1)
+                    lambda lib: lib.bind("apply_penalties", y if apart else x, x, prompt, counts, repetition, frequency, presence), peer, (x,),
+                    0.8 if apart else 0.5)
 
 
 def attention(dtype, batch, heads, queries, keys, mask="bool"):

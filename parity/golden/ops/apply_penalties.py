@@ -174,7 +174,7 @@ def layouts():
 
 
 def sizes():
-    for turn, columns in enumerate((1, 2, 7, 8, 9, 15, 16, 17, 31, 63, 65, 127, 129, 255, 257, 1015, 1016, 1017, 1018, 1023, 1024, 1025, 2047, 2049, 4097)):
+    for turn, columns in enumerate((1, 2, 7, 8, 9, 15, 16, 17, 31, 63, 65, 127, 129, 255, 257, 509, 511, 513, 516, 1015, 1016, 1017, 1018, 1023, 1024, 1025, 2047, 2049, 4097)):
         rows = 3 if columns < 300 else 2
         yield drawn(f"size_{rows}x{columns}", DTYPES[turn % 3], (rows, columns), in_place=turn % 2 == 0, often=1 if columns < 300 else 0)
     for turn, dtype in enumerate(DTYPES):
