@@ -59,7 +59,7 @@ HIPOPS_FN void apply_to_columns(const PenaltyArgs& a, const Penalties& penalties
   }
 }
 
-// Spans that are in the row. The next one is behind those of the block's work-items.
+// Spans that are in the row. A work-item's next span is behind its block's first spans.
 template <class T, int Depth>
 HIPOPS_FN void apply_to_spans(const PenaltyArgs& a, const Penalties& penalties, int64_t row, int64_t first) {
   load_arguments_together(a.counts, a.counts_row, a.prompt, a.prompt_row, a.x, a.x_row, a.y, a.y_row);
