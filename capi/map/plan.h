@@ -128,7 +128,7 @@ hipops_status launch_map(Op& op, const MapVariant (&list)[length], const hipops_
   const hipops_tensor* tensors[K];
   for (int k = 0; k < K; ++k) {
     tensors[k] = given[k] ? given[k] : given[1 - k];
-    if (k < outputs && given[k]) streams->wanted |= 1 << k;
+    if (k < outputs && given[k]) streams->present |= 1 << k;
   }
   const MapMode mode = plan_map<K, outputs>(plan_options(), tensors, streams, &grid);
   const hipops_dtype dtype = tensors[0]->dtype;

@@ -577,8 +577,8 @@ HIPOPS_API hipops_status hipops_activation_and_mul(const hipops_tensor* y, const
                                                    const hipops_tensor* up, hipops_activation_kind kind, double limit,
                                                    double alpha, uint32_t flags, void* stream);
 
-/* dx = dy * act'(x): the gradient of x, for the gradient dy of y = act(x). kind and alpha are activation's. Where act has no
- * derivative, act' is PyTorch's: 0 at 0 of RELU, RELU_SQUARED and ABS, alpha of LEAKY_RELU and ELU. RELU and RELU_SQUARED give
+/* dx = dy * act'(x): the gradient of x, for the gradient dy of y = act(x). kind and alpha are activation's. act' is PyTorch's
+ * also at 0: 0 of RELU, RELU_SQUARED and ABS, alpha of LEAKY_RELU and ELU. RELU and RELU_SQUARED give
  * 0 for x <= 0 and any dy. At an infinite x, SILU, SWISH, QUICK_GELU, GELU and GELU_TANH have the limit of act': 0 or 1. A NaN of
  * x gives NaN, except where act' depends on x's sign alone. dx and dy have x's shape and dtype. dx may be exactly dy or exactly
  * x. Any other overlap is refused. */

@@ -75,8 +75,8 @@ void run(large::Stage& stage, const Gated& c) {
   const hipops_tensor pairs = to.view({c.shape[0], c.shape[1], 2}, {c.stride[0], c.stride[1], c.up});  // dx, dup
   stage.expect(to, large::elements_are(pairs, 0, to.pattern(), [=](const int64_t* index) {
                  const double gate = value(values, x, index, 0), gradient = value(gradients, dy, index, 0);
-                 const double factor = index[2] == 1 ? gate : value(values, x, index, c.up);
-                 return encode(c.dtype, gate <= 0 ? index[2] == 1 ? 0 * gradient : 0 : factor * gradient);
+                 if (index[2] == 1) return encode(c.dtype, (gate < 0 ? 0 : gate) * gradient);
+                 return encode(c.dtype, gate <= 0 ? 0 : value(values, x, index, c.up) * gradient);
                }));
   for (const large::Memory* input : {&both, &of_y}) stage.expect_unchanged(*input);
 }

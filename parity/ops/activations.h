@@ -60,7 +60,7 @@ struct Slope {
   long double value, scale = 0;
 };
 
-// Of x * sigmoid(u), where w is x times the derivative of u.
+// The derivative of x * sigmoid(u), where w is x times the derivative of u.
 inline Slope swish_slope(long double x, long double u, long double w) {
   const long double s = sigmoid(u), t = sigmoid(-u);
   if (std::isinf(u)) return {u > 0 ? 1.0L : -0.0L};

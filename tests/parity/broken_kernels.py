@@ -1116,10 +1116,10 @@ MUTATIONS = (
         after="x[1][i]",
         runs=(Run("smoke", "f16", output="limit"),)),
     Mutation(
-        "map_second_output_not_wanted",
+        "map_absent_output_stored",
         "Of two outputs, one that the caller leaves out is stored over the other.",
         "activation_and_mul_backward", MAP,
-        before="Op::kOutputs == 1 || a.map.wanted >> k & 1",
+        before="Op::kOutputs == 1 || a.map.present >> k & 1",
         after="true",
         runs=(Run("smoke", "f32", output="without_dx"),)),
     Mutation(

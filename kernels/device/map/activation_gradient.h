@@ -99,7 +99,7 @@ HIPOPS_FN void activate_backward(const ActivationTerms& a, const float (&x)[n], 
 #pragma unroll
     for (int i = 0; i < n; ++i) y[i] = f(x[i], other[i]);
   };
-  // Of x * sigmoid(argument(x)); w(x, argument) is x times the argument's derivative.
+  // The derivative of x * sigmoid(argument(x)); w(x, argument) is x times the argument's derivative.
   const auto each_swish = [&](auto argument, auto w) {
     if constexpr (!needs_all_digits<T>) {
       bool all_usual = true;

@@ -13,7 +13,7 @@ constexpr int32_t kAlternateInputs = 1, kAlternateOutputs = 2;
 // How work-items reach the elements. A call has the first mode that its tensors allow.
 enum class MapMode {
   wide,     // vectors of 16 bytes at multiples of 16, without gaps in rows of whole vectors; or a run without gaps
-  shifted,  // rows without gaps that begin and end anywhere; rows of two outputs are misaligned alike
+  shifted,  // rows without gaps that begin and end anywhere; rows of two outputs have the same misalignment
   any,      // single elements at any strides
 };
 
@@ -23,7 +23,6 @@ struct MapStreams {
   static constexpr int kOperands = kOperands_;
 
   void* data[kOperands];
-  int32_t wanted;  // a bit for each output. One that is not wanted has the layout of the other
   Walk<kOperands> walk;  // over vectors (wide), rows (shifted) or elements (any)
   int64_t step;          // vectors (wide), work-items (shifted) or elements (any) that the grid handles at a time
   int64_t apart;         // any: between the elements of a work-item
@@ -34,6 +33,7 @@ struct MapStreams {
   // wide: kAlternate*. The elements of the last two inputs, or of two outputs, alternate. Each vector of the walk is 32
   // bytes that hold both. The address of the second is 16 bytes past the first's.
   int32_t alternate;
+  int32_t present;  // a bit for each output. An output that the caller leaves out has the layout of the other
   RowPieces rows;  // shifted
 };
 

@@ -38,7 +38,7 @@ HIPOPS_FN const T* input_of(const typename Op::Args& a, int k) {
   return static_cast<const T*>(a.map.data[Op::kOutputs + k]);
 }
 
-// Computes the results, and calls store(memory of the output, its number, its results) for each output that is wanted.
+// Computes the results, and calls store(memory of the output, its number, its results) for each output that is present.
 template <class T, int n, class Op, class Store>
 HIPOPS_FN void apply_map(const typename Op::Args& a, float (&x)[Op::kInputs][n], Store store) {
   float y[Op::kOutputs][n];
@@ -54,7 +54,7 @@ HIPOPS_FN void apply_map(const typename Op::Args& a, float (&x)[Op::kInputs][n],
   }
 #pragma unroll
   for (int k = 0; k < Op::kOutputs; ++k) {
-    if (Op::kOutputs == 1 || a.map.wanted >> k & 1) store(static_cast<T*>(a.map.data[k]), k, results[k]);
+    if (Op::kOutputs == 1 || a.map.present >> k & 1) store(static_cast<T*>(a.map.data[k]), k, results[k]);
   }
 }
 

@@ -97,7 +97,7 @@ def slope(kind, alpha, x):
     one, c = np.ones_like(x), np.sqrt(8 / np.arctan(Real(1)) / 4)
 
     def of_swish(u, w):
-        """Of x * sigmoid(u), where w is x times the derivative of u."""
+        """The derivative of x * sigmoid(u), where w is x times the derivative of u."""
         s, t = sigmoid(u), sigmoid(-u)
         return np.where(np.isinf(u), np.where(u > 0, Real(1), Real(-0.0)), s * (1 + w * t)), np.maximum(s, s * t * np.abs(w))
 
