@@ -39,6 +39,7 @@ inline Sizes valid_shape(const std::string& op, const TensorSpec& tensor) {
       {"moe_align_block_size", {{"sorted_ids", {32}}, {"expert_ids", {32}}, {"count", {1}}, {"expert_map", {1}}}},
       {"topk_softmax", {{"weights", {4, 8}}, {"bias", {8}}}},
       {"sample", {{"tokens", {4}}, {"top_k", {4}}}},
+      {"cross_entropy", {{"target", {4}}}},
       {"upsample_nearest1d", {{"x", {2, 3, 4}}, {"y", {2, 3, 7}}}},
       {"upsample_nearest2d", {{"x", {2, 3, 4, 5}}, {"y", {2, 3, 7, 9}}}}};
   if (const auto of_op = shapes.find(op); of_op != shapes.end())

@@ -497,6 +497,29 @@ HIPOPS_API hipops_status hipops_scatter_add_workspace_bytes(const hipops_tensor*
 HIPOPS_API hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
                                                           const hipops_tensor* index, int32_t dim, int64_t* bytes);
 
+/* ---- Cross-entropy --------------------------------------------------------------------------------------------------
+ *
+ * The loss of each row of x, logits of `classes` classes, for the row's target, and its gradient in the same pass. With
+ * lse = log(sum(exp(x))) and s = label_smoothing:
+ *     loss = (1 - s) * (lse - x[target]) + s * (lse - mean(x)) + z_loss * lse^2
+ *     dx = dloss * (exp(x - lse) * (1 + 2 * z_loss * lse) - s / classes - (1 - s at the target, otherwise 0)).
+ * x is [.., classes], rank 1 to 8, any strides; f32, f16, bf16 or f64. dx has x's shape and dtype, and may be exactly x. The
+ * others have x's shape without the last dimension, or with 1 there. target is i32 or i64. loss, lse and dloss are f32 (f64 if
+ * x is f64). lse and dx may be NULL. A NULL dloss means 1; for the mean of losses pass 1 / (the number of rows that count),
+ * with strides of 0. dloss needs dx. Other overlaps of outputs are refused.
+ *
+ * A row whose target is ignore_index is left out: its loss and its dx are 0, for any x. So is a row whose target is negative
+ * or past the last class; no memory is touched for such a target. If the caller passes a report, such targets are counted in
+ * it, by their position in `target`. label_smoothing is 0 to 1. z_loss is 0 or more, in the range of f32 (Liger's
+ * lse_square_scale). The meaning of the others: PyTorch's cross_entropy with reduction="none".
+ *
+ * Rows are computed in f32 (f64 in f64), and dx is rounded once. A row that has a NaN or +inf, or only -inf, has a loss and a
+ * dx of NaN. `flags` is 0 or HIPOPS_BATCH_INVARIANT. hipops_supports: `second` is target's dtype, or HIPOPS_NONE. */
+HIPOPS_API hipops_status hipops_cross_entropy(const hipops_tensor* loss, const hipops_tensor* lse, const hipops_tensor* dx,
+                                              const hipops_tensor* x, const hipops_tensor* target,
+                                              const hipops_tensor* dloss, int64_t ignore_index, double label_smoothing,
+                                              double z_loss, uint32_t flags, hipops_index_report* report, void* stream);
+
 /* ---- Upsampling ----------------------------------------------------------------------------------------------------
  *
  * Nearest neighbour, to any size, up or down: y[.., i, ..] = x[.., source(i), ..], for elements of any dtype, bit for

@@ -377,6 +377,14 @@ HIPOPS_CALL log_softmax_backward(const tensor& dx, const const_tensor& dy, const
                                  void* stream = nullptr) {
   return check(hipops_log_softmax_backward(&dx, &dy, &y, flags, stream));
 }
+// The loss of each row for its target, and the gradient of x.
+HIPOPS_CALL cross_entropy(const tensor& loss, const optional_output& lse, const optional_output& dx, const const_tensor& x,
+                          const const_tensor& target, const optional_tensor& dloss = nullptr, int64_t ignore_index = -100,
+                          double label_smoothing = 0, double z_loss = 0, uint32_t flags = 0,
+                          hipops_index_report* report = nullptr, void* stream = nullptr) {
+  return check(hipops_cross_entropy(&loss, lse.get(), dx.get(), &x, &target, dloss.get(), ignore_index, label_smoothing, z_loss,
+                                    flags, report, stream));
+}
 
 // The k greatest or least elements of rows. With k above 2048 and HIPOPS_SORTED, or for few long rows, pass a workspace.
 HIPOPS_CALL topk(const optional_output& values, const tensor& indices, const const_tensor& x, int64_t k,

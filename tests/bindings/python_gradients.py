@@ -117,6 +117,10 @@ for name, call, given in cases:
     except Exception as failure:
         wrong.append(f"{name}: {str(failure)[:900]}")
 
+few_targets = torch.tensor([2, -100, 7], device=device)
+for given in ({}, {"label_smoothing": 0.2}, {"label_smoothing": 0.1, "z_loss": 0.3}):
+    torch.autograd.gradcheck(lambda x: ops.cross_entropy(x, few_targets, **given)[0], leaf(x))
+
 # ---- The gradients of PyTorch, in float32 and 16 bits
 def own_rms_norm(x, w=None, eps=1e-5):
     return F.rms_norm(x, (8,), w, eps)
@@ -164,6 +168,13 @@ acts = {
     "abs": torch.abs, "neg": torch.neg, "sqr": torch.square, "sigmoid": torch.sigmoid, "silu": F.silu, "swish": lambda x: x * (0.5 * x).sigmoid(),
     "quick_gelu": lambda x: x * (1.702 * x).sigmoid(), "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "gelu": F.gelu, "tanh": torch.tanh,
     "elu": lambda x: F.elu(x, 0.5), "softplus": F.softplus, "exp": torch.exp}
+
+
+def own_cross_entropy(x):
+    loss = F.cross_entropy(x, few_targets, label_smoothing=0.1, reduction="none")
+    return loss + 0.01 * x.logsumexp(-1).square().masked_fill(few_targets < 0, 0)
+
+
 mask, sinks = normal(1, 8).masked_fill(torch.arange(8, device=device) == 3, -torch.inf).float(), normal(1, 1).float()
 beside = {
     "softmax": (ops.softmax, lambda x: x.softmax(-1), (x,)),
@@ -172,6 +183,7 @@ beside = {
     "activation_and_mul": (ops.activation_and_mul, lambda x, up: F.silu(x) * up, (x, normal(3, 8))),
     "activation_and_mul with a limit": (lambda x, up: ops.activation_and_mul(x, up, "swish", 0.5, 1.5, True), own_gate, (x, normal(3, 8))),
     **{kind: (lambda x, kind=kind: ops.activation(x, kind, 0.5), act, (x,)) for kind, act in acts.items()},
+    "cross_entropy": (lambda x: ops.cross_entropy(x, few_targets, -100, 0.1, 0.01)[0], own_cross_entropy, (x,)),
     "rms_norm": (ops.rms_norm, own_rms_norm, (x, w)),
     "fused_add_rms_norm": (ops.fused_add_rms_norm, own_fused, (x, normal(3, 8), w)),
     "layer_norm": (ops.layer_norm, own_layer_norm, (x, w, normal(8))),
@@ -243,6 +255,54 @@ for name, (call, own, given) in beside.items():
         alone = [each if i == j else each.detach() for j, each in enumerate(given)]
         expect_close(f"{name}, the gradient of argument {i} alone", gradients(call, alone, dys, [alone[i]])[0], right[i], 1e-5)
 
+# ---- linear_cross_entropy, beside the loss of all logits
+def own_linear_cross_entropy(hidden, weight, target, reduction, label_smoothing=0.0, z_loss=0.0):
+    logits, flat = (hidden @ weight.t()).flatten(0, -2), target.flatten()
+    loss = F.cross_entropy(logits, flat, label_smoothing=label_smoothing, reduction="none") + z_loss * logits.logsumexp(-1).square().masked_fill(flat == -100, 0)
+    return loss.view(target.shape) if reduction == "none" else loss.sum() / ((flat != -100).sum() if reduction == "mean" else 1)
+
+
+linear = hipops.torch.linear_cross_entropy
+hidden, matrix, labels = normal(2, 9, 16), normal(37, 16), index(37, 2, 9)
+labels[0, 4] = labels[1, 0] = -100
+for dtype, bound in ((torch.float64, 1e-9), (torch.float32, 1e-5), (torch.bfloat16, 0.02), (torch.float16, 0.003)):
+    for reduction in ("mean", "sum", "none"):
+        for rows_of_chunk in (None, 1, 5, 18, 100):
+            for numbers in ({}, {"label_smoothing": 0.1, "z_loss": 0.01}):
+                given = leaf(hidden.to(dtype)), leaf(matrix.to(dtype))
+                wide = [leaf(each.double()) for each in given]
+                got, right = linear(*given, labels, reduction=reduction, chunk_rows=rows_of_chunk, **numbers), own_linear_cross_entropy(*wide, labels, reduction, **numbers)
+                dloss = torch.randn_like(right)
+                what = f"linear_cross_entropy, {reduction}, of {dtype}, {rows_of_chunk} rows a chunk, {numbers}"
+                expect_close(what, got, right, bound * max(1, right.abs().max().item()))
+                pairs = zip(torch.autograd.grad(got, given, dloss.to(got.dtype)), torch.autograd.grad(right, wide, dloss))
+                for made, expected in pairs:
+                    expect_close(f"a gradient of {what}", made, expected, bound * max(1, expected.abs().max().item()))
+                    if made.dtype != dtype:
+                        wrong.append(f"{what}: a gradient of {made.dtype}")
+given = leaf(hidden), leaf(matrix)
+loss, right = linear(*given, labels, label_smoothing=0.2), own_linear_cross_entropy(*given, labels, "mean", 0.2)
+expected = torch.autograd.grad(right, given)
+for turn in range(2):  # twice by one graph
+    for got, of_own in zip(torch.autograd.grad(loss * 3, given, retain_graph=True), expected):
+        expect_close("linear_cross_entropy, used again", got, 3 * of_own)
+for i in range(2):
+    expect_close("linear_cross_entropy, one gradient", torch.autograd.grad(linear(*[each if i == j else each.detach() for j, each in enumerate(given)], labels, label_smoothing=0.2), given[i])[0], expected[i])
+if linear(*[each.detach() for each in given], labels).requires_grad or not linear(hidden, matrix, torch.full_like(labels, -100)).isnan():
+    wrong.append("linear_cross_entropy: a gradient of no leaf, or a mean of no rows")
+with torch.autocast(device, torch.bfloat16):
+    low = leaf(hidden.float()), leaf(matrix.float())
+    linear(*low, labels).backward()
+expect_close("linear_cross_entropy under autocast", low[1].grad, own_linear_cross_entropy(leaf(hidden), w := leaf(matrix), labels, "mean").backward() or w.grad, 0.02)
+expect_close("compiled linear_cross_entropy", torch.compile(lambda *given: linear(*given, labels, label_smoothing=0.2) * 2, backend="aot_eager")(*given), right * 2)
+for exception, words, call in (
+        (ValueError, "reduction is 'average', expected one of: mean", lambda: linear(hidden, matrix, labels, reduction="average")),
+        (ValueError, "have shapes (2, 9, 16), (37, 16) and (9,)", lambda: linear(hidden, matrix, labels[0])),
+        (ValueError, "weight is of torch.float32, expected torch.float64", lambda: linear(hidden, matrix.float(), labels)),
+        (ValueError, "chunk_rows is 0, expected 1 or more", lambda: linear(hidden, matrix, labels, chunk_rows=0)),
+        (NotImplementedError, "linear_cross_entropy has no second derivative", lambda: torch.autograd.grad(torch.autograd.grad(linear(*given, labels), given, create_graph=True)[0].sum(), given))):
+    expect(exception, words, call)
+
 # ---- Every call that could lose a gradient is right or raises
 at, single = torch.tensor([0, 2, 2], device=device), torch.float32
 missing, in_place = "has no backward pass for", "modified by an inplace operation"
@@ -295,6 +355,8 @@ for exception, words, call in (
         (NotImplementedError, f"reduce, for max, {missing} x", backward_of(lambda: ops.reduce(values(3, 8), "max"))),
         (NotImplementedError, f"static_quantize {missing} x", lambda: ops.static_quantize(values(3, 8), normal(1, dtype=single), torch.int8)),
         (NotImplementedError, f"dynamic_quantize {missing} x", backward_of(lambda: ops.dynamic_quantize(values(3, 8), torch.int8)[1].sum())),
+        (NotImplementedError, f"cross_entropy {missing} lse", backward_of(lambda: ops.cross_entropy(values(3, 8), few_targets)[1].sum())),
+        (NotImplementedError, f"cross_entropy {missing} lse", lambda: torch.autograd.grad(torch.autograd.grad(ops.cross_entropy(y := values(3, 8), few_targets)[0].sum(), y, create_graph=True)[0].sum(), y)),
         (NotImplementedError, "cumsum has no forward-mode derivative", lambda: torch.func.hessian(lambda x: ops.cumsum(x, 0).square().sum())(x[0])),
         (NotImplementedError, "cumsum has no forward-mode derivative", lambda: torch.func.jvp(lambda x: ops.cumsum(x, 0), (x,), (x,))),
         (NotImplementedError, "index_add_ under torch.func: y has no gradient", lambda: torch.func.grad(captured)(normal(3, 8, dtype=single))),

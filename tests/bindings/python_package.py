@@ -174,6 +174,16 @@ if hipops.softmax_backward(out, share.astype(np.float32), out=out) is not out:
     wrong.append("softmax_backward: out is not returned")
 expect_close("softmax_backward in place", out, of_softmax)
 expect(TypeError, ["softmax_backward: y is a NoneType"], lambda: hipops.softmax_backward(dy, None))
+targets, at = np.array([3, 7, -100, 79, 80, 0]), np.eye(80)[[3, 7, 0, 79, 0, 0]]
+rows, report = np.isin(np.arange(6), (2, 4), invert=True), np.array([0, -1])
+log_sum, logits = np.log(np.exp(wide).sum(-1)), x.copy()
+loss, lse, dx = hipops.cross_entropy(logits, targets, z_loss=0.1, gradient=True, dloss=np.full(6, 0.5, np.float32), dx=logits, report=report)
+expect_close("cross_entropy", loss, rows * (log_sum - (wide * at).sum(-1) + 0.1 * log_sum**2))
+expect_close("its lse", lse, log_sum)
+expect_close("its gradient in place", logits, rows[:, None] * (share * (1 + 0.2 * log_sum[:, None]) - at) / 2)
+if dx is not logits or list(report) != [1, 4] or hipops.cross_entropy(x, targets)[2] is not None:
+    wrong.append(f"cross_entropy: the report is {report}, expected [1, 4], or dx is another array")
+expect(hipops.Error, ["cross_entropy: label_smoothing is 2, expected 0 to 1"], lambda: hipops.cross_entropy(x, targets, label_smoothing=2))
 angles = np.outer(np.arange(7), 10.0 ** -np.arange(8))
 cos, sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
 q = normal(2, 7, 3, 16).transpose(0, 2, 1, 3)

@@ -91,6 +91,7 @@ cases = {
     "activation_and_mul_backward": [(x, x, x), (x[:, 40:], x[:, :40], x[:, 40:], "gelu", 1.5), (x, x.flip(0), x.t().contiguous().t(), "swish", 0.0, 1.5, True)],
     "sample": [(x, normal(6).abs() % 1), (x.t(), normal(80).abs() % 1, normal(80), index(9, 80), normal(80), normal(80))],
     "apply_penalties": [(x, x > 1), (x.t(), x.t() > 1, (x.t() < 0).int(), normal(80), normal(80), normal(80))],
+    "cross_entropy": [(x, index(80, 6)), (x.t().bfloat16(), index(6, 80).int(), 3, 0.1, 0.5, True, True)],
     "strided_copy": [(x.t(),)],
 }
 for name, calls in cases.items():
@@ -112,6 +113,12 @@ for given in ((), (of_mean, of_rstd)):
         expect_close("layer_norm_backward", got, right, 1e-4)
 for op, y in (("softmax_backward", x.softmax(-1)), ("log_softmax_backward", x.log_softmax(-1))):
     expect_close(op, getattr(ops, op)(x.flip(1), y), getattr(torch.ops.aten, f"_{op}_data")(x.flip(1), y, -1, torch.float32), 1e-5)
+targets = torch.tensor([3, -100, 79, 0, 5, 5], device=device)
+own = torch.func.grad_and_value(lambda x: F.cross_entropy(x, targets, label_smoothing=0.1, reduction="sum"))(x)
+loss, lse, dx = ops.cross_entropy(x, targets, -100, 0.1, gradient=True)
+expect_close("cross_entropy", loss, F.cross_entropy(x, targets, label_smoothing=0.1, reduction="none"), 5e-6)
+expect_close("its lse", lse, x.logsumexp(-1))
+expect_close("its gradient", dx, own[0])
 scores, mask, slopes, sinks = normal(2, 3, 4, 5), normal(2, 1, 4, 5), normal(3, 1, 1).abs(), normal(3, 1, 1)
 with_sinks = torch.cat([scores * 0.5 + slopes * mask, sinks.expand(2, 3, 4, 1)], -1).softmax(-1)[..., :-1]
 expect_close("softmax_ext", ops.softmax_ext(scores, mask, slopes, sinks, 0.5), with_sinks)

@@ -580,6 +580,49 @@ MUTATIONS = (
         after="of_[0].widen_again(i);",
         runs=(Run("smoke", "f32"), Run("smoke", "bf16"))),
 
+    Mutation(
+        "element_of_the_target_left_as_it_is",
+        "The gradient at the target is that of the other elements.",
+        "cross_entropy", "cross_entropy.hip",
+        before="column + i ? row.of_target : C(0);",
+        after="column + i ? C(0) : C(0);",
+        runs=(Run("smoke", "f32"), Run("sizes", "bf16"))),
+    Mutation(
+        "target_changes_its_mirror_image",
+        "The gradient at the target is that of the vector's element as far from the vector's other end.",
+        "cross_entropy", "cross_entropy.hip",
+        before="== column + i ? row",
+        after="== column + n - 1 - i ? row",
+        runs=(Run("sizes", "bf16"),)),
+    Mutation(
+        "target_of_the_row_before",
+        "A prefetched row has the target of the row before.",
+        "cross_entropy", KERNEL,
+        before="      found = found_ahead;",
+        after="      load_element<Op>(rows, found);",
+        runs=(Run("sizes", "bf16"), Run("sizes", "f32"))),
+    Mutation(
+        "target_of_another_row_in_memory",
+        "A row in memory has the target of the row before.",
+        "cross_entropy", KERNEL,
+        before="    auto found = look_up_in_memory<Op, Shape>(reload_arguments(args), first);",
+        after="    auto found = look_up_in_memory<Op, Shape>(reload_arguments(args), first > 0 ? first - 1 : first);",
+        runs=(Run("sizes", "f32"), Run("layouts", "f32"))),
+    Mutation(
+        "ignored_row_has_a_loss",
+        "A row that is left out has the loss of its first class.",
+        "cross_entropy", "cross_entropy.hip",
+        before="is_left_out ? C(0) : fused",
+        after="is_left_out && false ? C(0) : fused",
+        runs=(Run("smoke", "f16"),)),
+    Mutation(
+        "smoothed_sum_keeps_its_reference",
+        "The sum of differences from the maximum is not moved to the maximum of all tiles.",
+        "cross_entropy", "cross_entropy.hip",
+        before="C(n) * (reference - finite(p.maximum))",
+        after="C(0) * (reference - finite(p.maximum))",
+        runs=(Run("sizes", "f64"), Run("layouts", "f32"))),
+
     # ---- Index ops and copies
     Mutation(
         "digit_read_in_part",

@@ -36,12 +36,12 @@ class RowCall {
   RowCall(const OpEntry& op, hipops_dtype dtype, const Batch& batch, uint32_t flags) : op_(op), rows_(batch.rows), cols_(batch.cols) {
     for (const auto* specs : {&op.inputs, &op.outputs})
       for (const TensorSpec& spec : *specs) {
-        const bool is_scalar = spec.role == Role::kScalar, has_rows = spec.role != Role::kWeight;
+        const bool is_index = spec.role == Role::kIndex, is_scalar = spec.role == Role::kScalar || is_index, has_rows = spec.role != Role::kWeight;
         const bool is_sum = specs == &op.outputs && !has_rows;  // over all rows
-        if (spec.optional && (is_scalar || is_sum)) continue;
+        if (spec.role == Role::kReport || (spec.optional && (is_scalar || is_sum))) continue;
         const int64_t cols = is_scalar ? 1 : cols_;
         const hipops_dtype of_scalar = parity::scalar_dtype(dtype);
-        const hipops_dtype own = is_scalar ? of_scalar : spec.role == Role::kQuantised ? HIPOPS_I8 : dtype;
+        const hipops_dtype own = is_index ? HIPOPS_I32 : is_scalar ? of_scalar : spec.role == Role::kQuantised ? HIPOPS_I8 : dtype;
         HostTensor t(own, has_rows ? Sizes{rows_, cols} : Sizes{cols},
                      has_rows ? Sizes{cols + batch.gap, 1} : Sizes{1}, batch.shift);
         if (specs == &op.inputs) fill(t, has_rows);

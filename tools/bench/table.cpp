@@ -49,6 +49,7 @@ std::vector<Workload> table() {
       row("", "layer_norm_backward", HIPOPS_BF16, "16384x4096"),
       row("", "softmax_backward", HIPOPS_BF16, "16384x4096"),
       row("", "log_softmax_backward", HIPOPS_F32, "4096x8192"),
+      row("cross_entropy/bf16/4096x32000", "cross_entropy", HIPOPS_BF16, "4096x32000", 1),
       row("", "rope", HIPOPS_BF16, "4x32x4096x128"),
       row("", "rope_i", HIPOPS_BF16, "4x32x4096x128"),
       row("", "rope_thd", HIPOPS_BF16, "4x4096x32x128"),

@@ -261,6 +261,20 @@ def layer_norm_backward(dtype, rows, cols):
                     (dy, x, w, mean, rstd), 0.94)
 
 
+def cross_entropy(dtype, rows, cols, gap=0):
+    """The losses and the gradient of x, in one call. The peer's gradient is that of the sum."""
+    x, target = view_of_rows(dtype, rows, cols, 0, gap), torch.randint(cols, (rows,), device="cuda")
+    loss, dx = torch.empty(rows, device="cuda"), torch.empty_like(x)
+
+    def peer(x, target):
+        x = x.detach().requires_grad_()
+        y = F.cross_entropy(x, target, reduction="none")
+        return y.detach(), torch.autograd.grad(y.sum(), x)[0]
+
+    return Workload(name_of_rows("cross_entropy", dtype, rows, cols, 0, gap), "cross_entropy", 2 * x.numel() * x.element_size(),
+                    lambda lib: lib.bind("cross_entropy", loss, None, dx, x, target, None, -100, 0.0, 0.0, 0, None), peer, (x, target), 0.9)
+
+
 def softmax_backward(op, dtype, rows, cols, gap=0):
     y, dy = (view_of_rows(dtype, rows, cols, 0, gap) for _ in range(2))
     y.copy_(getattr(torch, op.removesuffix("_backward"))(y, -1))
@@ -514,6 +528,9 @@ SOFTMAX_BACKWARD = [("softmax_backward", BF16, 131072, 1024), ("softmax_backward
                     ("softmax_backward", BF16, 16384, 4099), ("log_softmax_backward", BF16, 4096, 32000), ("log_softmax_backward", BF16, 4096, 128256),
                     ("log_softmax_backward", F32, 2048, 128256), ("log_softmax_backward", BF16, 4096, 50257)]
 
+LOSSES = [(BF16, 16384, 32000), (BF16, 4096, 50257), (BF16, 4096, 128256), (BF16, 4096, 128256, 3), (BF16, 4096, 151936), (BF16, 2048, 262208),
+          (F32, 4096, 32000), (F32, 2048, 50257), (F32, 2048, 128256), (F32, 1024, 262208)]
+
 OPS = ("rms_norm", "layer_norm", "softmax")
 
 
@@ -538,6 +555,7 @@ def table():
     rows += [(f"layer_norm_backward/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: layer_norm_backward(t, r, c))
              for t, r, c in BACKWARD_SHAPES if (c, t) != (16384, BF16)] + [("layer_norm_backward/bf16/8192x12288", lambda: layer_norm_backward(BF16, 8192, 12288))]
     rows += [(f"{op}/{NAMES[t]}/{r}x{c}", lambda op=op, t=t, r=r, c=c: softmax_backward(op, t, r, c)) for op, t, r, c in SOFTMAX_BACKWARD]
+    rows += [(name_of_rows("cross_entropy", t, r, c, 0, *gap), lambda t=t, r=r, c=c, gap=gap: cross_entropy(t, r, c, *gap)) for t, r, c, *gap in LOSSES]
     rows += [(f"activation_and_mul/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated(t, *rest)) for t, *rest in GATED]
     rows += [(f"activation_and_mul_backward/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated_backward(t, *rest))
              for t, *rest in GATED_BACKWARD]

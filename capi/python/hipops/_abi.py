@@ -149,6 +149,7 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_scatter_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "index": TensorPointer, "dim": c_int32, "flags": c_uint32, "bytes": POINTER(c_int64)}),
     "hipops_scatter_add_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "index": TensorPointer, "dim": c_int32, "flags": c_uint32, "bytes": POINTER(c_int64)}),
     "hipops_index_add_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "index": TensorPointer, "dim": c_int32, "bytes": POINTER(c_int64)}),
+    "hipops_cross_entropy": (c_int32, {"loss": TensorPointer, "lse": TensorPointer, "dx": TensorPointer, "x": TensorPointer, "target": TensorPointer, "dloss": TensorPointer, "ignore_index": c_int64, "label_smoothing": c_double, "z_loss": c_double, "flags": c_uint32, "report": Memory, "stream": Memory}),
     "hipops_upsample_nearest1d": (c_int32, {"y": TensorPointer, "x": TensorPointer, "rule": c_int32, "scale": c_double, "stream": Memory}),
     "hipops_upsample_nearest2d": (c_int32, {"y": TensorPointer, "x": TensorPointer, "rule": c_int32, "scale_h": c_double, "scale_w": c_double, "stream": Memory}),
     "hipops_strided_copy": (c_int32, {"y": TensorPointer, "x": TensorPointer, "stream": Memory}),

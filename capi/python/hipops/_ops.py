@@ -25,13 +25,13 @@ __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_la
            "moe_align_block_size",
            "softmax_backward", "log_softmax_backward", "layer_norm_backward",
            "sample",
-           "apply_penalties", "activation_backward", "activation_and_mul_backward",
+           "cross_entropy", "apply_penalties", "activation_backward", "activation_and_mul_backward",
            "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
 INPUTS = {("rms_norm_backward", "rstd"), ("layer_norm_backward", "mean"), ("layer_norm_backward", "rstd"), ("softmax_backward", "y"),
           ("log_softmax_backward", "y")}  # with names of outputs
-OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dup", "dw", "db", "values", "indices", "weights", "ids", "token_expert", "tokens",
+OUTPUTS = ("y", "q", "residual_out", "mean", "rstd", "dx", "dup", "dw", "db", "values", "indices", "weights", "ids", "token_expert", "tokens", "loss", "lse",
            "sorted_ids", "expert_ids", "count")
 QUANTIZED = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int8")
 MEMORY = ("workspace", "report")
@@ -265,11 +265,17 @@ def _flags(op: str, **flags: bool) -> int:
     return sum(_flag(op, name, value, bits[name]) for name, value in flags.items())
 
 
+def _dtype_of_rows(x: Any) -> str:
+    """The dtype of one number of each row."""
+    is_f64 = x.tensor.dtype == Dtype.F64 if isinstance(x, Plan) else str(getattr(x, "dtype", "")).endswith("float64")
+    return "float64" if is_f64 else "float32"
+
+
 def _statistic(op: str, is_requested: bool, x: Any) -> Any:
     """Memory for one number of each row, of x's shape with 1 for the last dimension. None if it is not requested."""
     if not is_requested:
         return None
-    made = _arrays.empty(x, (*_shape(op, "x", x)[:-1], 1), "float64" if str(getattr(x, "dtype", "")).endswith("float64") else "float32")
+    made = _arrays.empty(x, (*_shape(op, "x", x)[:-1], 1), _dtype_of_rows(x))
     if made is None:
         raise TypeError(f"{op}: statistics is True, expected an x of NumPy, PyTorch or CuPy: it is a {_arrays.type_of(x)}")
     return made
@@ -692,6 +698,19 @@ def layer_norm_backward(dy: Any, x: Any, weight: Any = None, mean: Any = None, r
     _with_workspace("layer_norm_backward", x, workspace, stream, dx=dx, dw=dw, db=db, dy=dy, x=x, weight=weight, mean=mean, rstd=rstd,
                     eps=eps, flags=flags)
     return dx, dw, db
+
+
+def cross_entropy(x: Any, target: Any, ignore_index: int = -100, label_smoothing: float = 0.0, z_loss: float = 0.0,
+                  batch_invariant: bool = False, gradient: bool = False, *, dloss: Any = None, out: Any = None, lse: Any = None, dx: Any = None,
+                  report: Any = None, stream: Any = None) -> tuple[Any, Any, Any]:
+    """The loss of each row of logits x for its target, log(sum(exp(x))) of each row, and, with `gradient`, the gradient of x, otherwise
+    None. `out` is memory for the losses, and dx, which may be x, for the gradient. dloss: the gradient of each loss, a factor of dx. target is of int32 or int64. A row whose target is ignore_index or out of range is left out: its loss and its dx are 0."""
+    flags, rows = _flags("cross_entropy", batch_invariant=batch_invariant), _shape("cross_entropy", "target", target)
+    loss, lse = (_result("cross_entropy", made, x, rows, _dtype_of_rows(x)) for made in (out, lse))
+    dx = _result("cross_entropy", dx, x) if _flag("cross_entropy", "gradient", gradient, 1) else None
+    _call("cross_entropy", x, stream, loss=loss, lse=lse, dx=dx, x=x, target=target, dloss=dloss, ignore_index=ignore_index,
+          label_smoothing=label_smoothing, z_loss=z_loss, flags=flags, report=report)
+    return loss, lse, dx
 
 
 def sample(x: Any, uniform: Any, temperature: Any = None, top_k: Any = None, top_p: Any = None, min_p: Any = None, *, out: Any = None,

@@ -133,6 +133,12 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_unaligned_512, T, 512, in_unaligned, 512, unaligned, on_chip, resident) \
   X(op##_##T##_unaligned_stream, T, 256, 4, 256, unaligned, streamed, 512)             \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
+// For rows that are mostly longer than a block holds, as vocabularies.
+#define HIPOPS_LONG_ROWS_OF(X, op, T)                                                  \
+  HIPOPS_CLUSTER_OF(X, op, T, aligned, 8)                                              \
+  HIPOPS_CLUSTER_OF(X, op, T, unaligned, 8)                                            \
+  X(op##_##T##_unaligned_stream, T, 256, 4, 256, unaligned, streamed, 384)             \
+  X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
 // For ops with column sums (column_sums.h). A lane keeps a number for each sum and element, so it may hold fewer vectors.
 #define HIPOPS_SUMMED_ROW_KERNELS_OF(X, op, T, vectors)                                        \
   X(op##_##T##_aligned_32x##vectors, T, 32, vectors, 128, aligned, on_chip, 512)              \

@@ -91,6 +91,7 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
     C weight[Op::kColumns + 1][1], out[Op::kOutputs][1];
     columns.read_edge(col, weight);
     results(a, row, element, weight, out);
+    if constexpr (Op::kLooksUp) Op::apply_at(row, col, out);
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i) {
       const int stream = Op::kInputs + i;
@@ -105,6 +106,9 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
     const bool is_present = rows.has_row() && rows.contains(col);
     C out[Op::kOutputs][n];
     results(a, row, elements, weight, out);
+    if constexpr (Op::kLooksUp) {  // a branch of the wave, so that clang does not compute all vectors before it stores them
+      if (__builtin_expect(ballot(Op::changes_at(row, col, n)) != 0, 0)) Op::apply_at(row, col, out);
+    }
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i) {
       const int stream = Op::kInputs + i;

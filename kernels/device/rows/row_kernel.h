@@ -24,6 +24,28 @@ HIPOPS_FN void load_row_arguments(const typename Op::Args& a) {
 template <class Shape>
 constexpr bool prefetches = may_prefetch_rows && prefetches_rows(Shape::kBody);
 
+// What a row names (kLooksUp), otherwise nothing.
+struct NothingFound {};
+template <class Op, class Rows>
+HIPOPS_FN auto look_up(const typename Op::Args& a, const Rows& rows, int64_t first) {
+  if constexpr (Op::kLooksUp) return Op::look_up(a, rows, rows.number(first));
+  else return NothingFound();
+}
+template <class Op, class Rows, class Found>
+HIPOPS_FN void load_element([[maybe_unused]] const Rows& rows, [[maybe_unused]] Found& found) {
+  if constexpr (Op::kLooksUp) Op::load_element(rows, found);
+}
+template <class Op, class Found>
+HIPOPS_FN auto finalize(const typename Op::Args& a, const typename Op::Part& part, [[maybe_unused]] const Found& found) {
+  if constexpr (Op::kLooksUp) return Op::finalize(a, part, found);
+  else return Op::finalize(a, part);
+}
+template <class Op>
+HIPOPS_FN bool stores_results([[maybe_unused]] const typename Op::Args& a) {
+  if constexpr (Op::kLooksUp) return Op::stores(a);
+  else return true;
+}
+
 // The first reduction of a row, a further one, and one that only extreme rows need (extreme_rows.h).
 enum class Pass { first, second, extreme };
 
@@ -34,6 +56,8 @@ struct RowView {
   // nvcc would spill other values of unaligned rows to the stack if extreme rows stayed in registers.
   static constexpr bool kLoadsAgain = kPass == Pass::extreme && kSharedByWaves && bounds_set_registers &&
                                       Shape::kLayout == RowLayout::unaligned && !Op::kMaps && Op::kTyped == 0;
+  // ptxas would keep f16's elements as f32 from one reduction to the next, and has no registers for them beside kLooksUp's numbers.
+  static constexpr bool kConvertsAgain = Op::kLooksUp && kPass == Pass::second && bounds_set_registers && is_f16<typename Shape::Element>;
   const typename Op::Args& args;
   Tile<Op, Shape>& tile;
   const RowsOf<Op, Shape>& rows;
@@ -52,6 +76,7 @@ struct RowView {
       return reduction(h(tile.reduce_again(args, rows, op, f, g)), op);
     } else {
       tile.recompute_widened();
+      if constexpr (kConvertsAgain) tile.recompute_derived(args);
       return reduction(h(tile.template reduce<kPass != Pass::first>(rows, 0, op, f, g)), op);
     }
   }
@@ -87,16 +112,19 @@ HIPOPS_FN void store_tile(const typename Op::Args& a, Tile<Op, Shape>& tile, con
   else store_results(a, tile, rows, base, row, columns, results);
 }
 
-template <class Op, class Shape, class Columns, class Reduction>
+template <class Op, class Shape, class Columns, class Reduction, class Found>
 HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, Tile<Op, Shape>& tile,
-                          Columns& columns, Reduction& reduction, int64_t first) {
+                          Columns& columns, Reduction& reduction, int64_t first, Found& found) {
+  load_element<Op>(rows, found);
   const auto part = Op::part(a, RowView<Op, Shape, Reduction>{a, tile, rows, reduction});
   columns.recompute_widened();
   const typename Op::Args& b = reload_arguments(a);
-  const auto row = Op::finalize(b, part);
+  const auto row = finalize<Op>(b, part, found);
   // The order that needs fewer registers: before the results with nvcc, and after them with clang.
   if constexpr (bounds_set_registers) store_scalars_once<Op>(b, rows, first, row);
-  store_tile<Op, Shape>(b, tile, rows, 0, row, columns);
+  // ptxas would keep powers that the reduction has computed, and has no registers for them.
+  if constexpr (Op::kLooksUp && bounds_set_registers) tile.recompute_derived(b);
+  if (stores_results<Op>(b)) store_tile<Op, Shape>(b, tile, rows, 0, row, columns);
   if constexpr (!bounds_set_registers) store_scalars_once<Op>(b, rows, first, row);
 }
 
@@ -126,27 +154,32 @@ HIPOPS_FN void run_rows_on_chip(const typename Op::Args& args) {
   Tile<Op, Shape> tile;
   tile.issue_loads(rows, 0);
   columns.issue_loads(rows);
+  auto found = look_up<Op>(args, rows, first);
   if constexpr (prefetches<Shape>) columns.wait_for_loads();
   while (true) {
     const typename Op::Args& a = reload_arguments(args);
     const int64_t next = first + a.rows.row_step;
     tile.wait(a, rows, 0);
     RowsOf<Op, Shape> ahead(a.rows);
+    auto found_ahead = found;
     if constexpr (prefetches<Shape>) {
       if (next < a.rows.rows) {
         ahead.select(next);
         tile.issue_loads(ahead, 0);
+        found_ahead = look_up<Op>(a, ahead, next);
       }
     }
-    finish_row<Op, Shape>(a, rows, tile, columns, reduction, first);
+    finish_row<Op, Shape>(a, rows, tile, columns, reduction, first, found);
     first = next;
     if (first >= args.rows.rows) return;
     if constexpr (prefetches<Shape>) {
       rows = ahead;
+      found = found_ahead;
     } else {
       rows = RowsOf<Op, Shape>(reload_arguments(args).rows);
       rows.select(first);
       tile.issue_loads(rows, 0);
+      found = look_up<Op>(reload_arguments(args), rows, first);
     }
   }
 }
@@ -264,16 +297,30 @@ HIPOPS_FN void store_all(Tiles<Op, Shape>& tiles, const typename Op::Args& args,
 }
 
 template <class Op, class Shape>
+HIPOPS_FN auto look_up_in_memory(const typename Op::Args& a, [[maybe_unused]] int64_t first) {
+  if constexpr (Op::kLooksUp) {
+    RowsOf<Op, Shape> rows(a.rows);
+    rows.select(first);
+    auto found = look_up<Op>(a, rows, first);
+    load_element<Op>(rows, found);
+    return found;
+  } else {
+    return NothingFound();
+  }
+}
+
+template <class Op, class Shape>
 HIPOPS_FN void run_streamed_rows(const typename Op::Args& args) {
   typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
   int64_t first = RowsOf<Op, Shape>(args.rows).begin();
   do {
     Tiles<Op, Shape> tiles(first, 0, args.rows.cols), again(first, 0, args.rows.cols);
     tiles.issue_loads(reload_arguments(args));
+    auto found = look_up_in_memory<Op, Shape>(reload_arguments(args), first);
     const auto part = part_of(tiles, args, reduction);
-    again.issue_loads(reload_arguments(args));
-    const auto row = Op::finalize(reload_arguments(args), part);
-    store_all(again, args, row);
+    if (stores_results<Op>(args)) again.issue_loads(reload_arguments(args));
+    const auto row = finalize<Op>(reload_arguments(args), part, found);
+    if (stores_results<Op>(args)) store_all(again, args, row);
     store_scalars_once<Op>(reload_arguments(args), RowsOf<Op, Shape>(args.rows), first, row);
     first += args.rows.row_step;
   } while (first < args.rows.rows);

@@ -30,6 +30,11 @@
 //   kStoresInput               whether the last output gets the elements as they are. apply() leaves it alone
 //   kQuantizes                 whether outputs are of 8 bits: args.to and args.format name their type (float8.h). The
 //                              op has no packed kernels and no split rows.
+//   kLooksUp                   whether a number of the row names one of its elements. The output is optional: stores(args).
+//                              look_up(args, rows, number of the row) loads what the row names, ahead of its elements.
+//                              load_element(rows, found) loads the element, which results may replace later.
+//                              finalize(args, part, found) uses both. apply_at(row, column, out) changes the results of
+//                              some elements, which begin at a column, if changes_at(row, column, their number).
 //   Extremes                   for rows whose results apply() would compute with lost digits (extreme_rows.h).
 //
 // An op with kColumnsInPart has columns before the reduction, and sums of columns (column_sums.h). It differs in this:
@@ -65,7 +70,7 @@ struct Elements {
 struct RowOp {
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0, kScalars = 0, kTyped = 0, kGiven = 0;
   static constexpr bool kMaps = false, kStoresInput = false, kQuantizes = false, kColumnsInPart = false,
-                        kInputsApart = false, kCenters = false;
+                        kInputsApart = false, kCenters = false, kLooksUp = false;
   using Extremes = NoExtremes;
 };
 

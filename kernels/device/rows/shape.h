@@ -1,6 +1,7 @@
 // Which row a work-item works on, and which of its vectors.
 #pragma once
 
+#include "device/core/cache.h"
 #include "device/core/divide.h"
 #include "device/core/unaligned.h"
 #include "device/nvidia/cluster.h"
@@ -42,6 +43,7 @@ class Rows {
  public:
   using T = typename Shape::Element;
   static constexpr int kLength = Shape::kLength;
+  static constexpr bool kByElement = Shape::kByElement;
   // A place in a row, in 64 bits if a row may be that long.
   using Column = typename Choose<Shape::kOnChip, int, int64_t>::type;
 
@@ -97,6 +99,13 @@ class Rows {
   HIPOPS_METHOD C given(int i, C absent) const {
     if (s_->data[Streams::kFirstGiven + i] == nullptr) return absent;
     return with_plain_nan<T>(*reinterpret_cast<const C*>(more_[Streams::kTyped + i]));
+  }
+
+  // Given scalar i of another type, where all lanes have one row.
+  template <class Given>
+  HIPOPS_METHOD Given given_to_all(int i) const {
+    static_assert(Shape::kRowsPerBlock == 1, "the address is uniform");
+    return load_uniform(reinterpret_cast<const Given*>(more_[Streams::kTyped + i]));
   }
 
   // The number of work-items that share a row, in all blocks of a cluster.

@@ -22,8 +22,9 @@ from .._library import LIBRARY, Error, backend_in_use
 from .._patch import Replaced, patch
 from .._subclass import unpatch
 from . import _backward
+from ._linear_cross_entropy import linear_cross_entropy
 
-__all__ = ["Replaced", "patch", "unpatch"]
+__all__ = ["Replaced", "linear_cross_entropy", "patch", "unpatch"]
 
 _LIBRARY = torch.library.Library("hipops", "DEF")
 # torch_ops.cpp implements these ops. If PyTorch lacks C functions that it needs, Python implements them, like the other ops.
@@ -39,7 +40,7 @@ def _dtypes_for(op: str, argument: str, first: Dtype) -> str:
     """Lists the dtypes that an op supports for an argument, if the dtype of its first tensor is `first`."""
     if argument in ("positions", "lengths", "row_begin"):
         return "int32, int64"
-    is_second = argument in ("weight", "bias", "cos", "sin", "index", "mask")
+    is_second = argument in ("weight", "bias", "cos", "sin", "index", "mask", "target")
     listed = [name for name, dtype in _arrays.DTYPES.items()
               if LIBRARY.hipops_supports(op.encode(), *((first, dtype) if is_second else (dtype, Dtype.NONE)))]
     return ", ".join(listed or _arrays.DTYPES)
@@ -251,6 +252,13 @@ def _top(x: torch.Tensor, k: int, *rest: Any) -> tuple[torch.Tensor, torch.Tenso
     return x.new_empty(shape), x.new_empty(shape, dtype=torch.int64)
 
 
+def _losses(x: torch.Tensor, target: torch.Tensor, ignore_index: int = -100, label_smoothing: float = 0.0, z_loss: float = 0.0,
+            batch_invariant: bool = False, gradient: bool = False) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Without the gradient the third result has no elements."""
+    loss, lse = (x.new_empty(target.shape, dtype=torch.promote_types(x.dtype, torch.float32)) for _ in range(2))
+    return loss, lse, x.new_empty(x.shape if gradient else 0)
+
+
 _INVARIANT = "bool batch_invariant=False"
 _FLAGS = f"bool weight_plus_one=False, bool round_before_weight=False, {_INVARIANT}"
 _ROPE = "Tensor x, Tensor cos, Tensor sin, Tensor? positions=None"
@@ -302,6 +310,9 @@ _define("sample", "Tensor x, Tensor uniform, Tensor? temperature=None, Tensor? t
 _define("apply_penalties",
         "Tensor x, Tensor? prompt=None, Tensor? counts=None, Tensor? repetition=None, Tensor? frequency=None, Tensor? presence=None",
         "Tensor", lambda x, *rest: _as_elementwise(x))
+_define("cross_entropy",
+        f"Tensor x, Tensor target, int ignore_index=-100, float label_smoothing=0.0, float z_loss=0.0, {_INVARIANT}, bool gradient=False",
+        "(Tensor, Tensor, Tensor)", _losses, ("out", "lse", "dx"))
 _define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)

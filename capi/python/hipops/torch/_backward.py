@@ -27,6 +27,7 @@ class Backward(NamedTuple):
     of: str  # the arguments that have a gradient
     kept: str  # the arguments and results that are kept for the backward pass
     run: Callable[..., Any]  # (a, gradients of the results) -> gradients of `of`. Without a gradient of a result: None
+    asks: str = ""  # the argument that makes the op compute its own gradient. It is True if the first argument requires one
 
 
 # In each function, `a` has the kept tensors, the arguments that are no tensors, the shape of the first argument, and in `a.needed` the
@@ -171,6 +172,12 @@ def _of_topk(a: Any, dy: torch.Tensor, of_indices: None) -> Any:
     return _in_zeros(ops.scatter_, a.shape, -1, index, dy)
 
 
+def _of_cross_entropy(a: Any, dloss: Any, *others: Any) -> Any:
+    if any(gradient is not None for gradient in others):
+        raise NotImplementedError(_WITHOUT_BACKWARD.format("cross_entropy", "lse and dx", "x"))
+    return a.dx.clone().mul_(dloss.reshape(*a.shape[:-1], 1)),  # in place, so that no factor is rounded to dx's dtype
+
+
 def _of_upsampled(a: Any, dy: torch.Tensor, *scales: float | None) -> Any:
     for dim, scale in enumerate(scales, 2):
         size, to, shape = a.shape[dim], dy.shape[dim], list(dy.shape)
@@ -206,6 +213,7 @@ BACKWARD = {
     "softmax": Backward("x", "out", lambda a, dy: (ops.softmax_backward(dy, a.out, 1.0, a.batch_invariant),)),
     "softmax_ext": Backward("x", "out", lambda a, dy: (ops.softmax_backward(dy, a.out, a.scale, a.batch_invariant),)),
     "log_softmax": Backward("x", "out", lambda a, dy: (ops.log_softmax_backward(dy, a.out, a.batch_invariant),)),
+    "cross_entropy": Backward("x", "dx", _of_cross_entropy, "gradient"),
     "softmax_backward": Backward("dy y", "dy y", _of_softmax_backward),
     "log_softmax_backward": Backward("dy y", "dy y", _of_log_softmax_backward),
     "activation": Backward("x", "x", lambda a, dy: (ops.activation_backward(dy, a.x, a.kind, a.alpha),)),
@@ -240,7 +248,7 @@ class HipopsOp(torch.autograd.function._SingleLevelFunction):  # type: ignore[mi
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        of, kept, run = ctx.backward_pass
+        of, kept, run, _ = ctx.backward_pass
         needed = [name for name, is_needed in zip(ctx.op.arguments, ctx.needs_input_grad[2:]) if is_needed]
         for argument in needed:
             if argument not in of.split():
@@ -284,6 +292,9 @@ def register(library: Any, name: str, outputs: tuple[str, ...]) -> None:
         base = given[0] if given[0]._base is None else given[0]._base
         if not outputs and base.requires_grad and base.is_leaf:
             raise RuntimeError(f"torch.ops.hipops.{name}: y is a leaf that requires a gradient, or a view of one, expected a result of other ops")
+        asks = BACKWARD[name].asks if name in BACKWARD and given[0].requires_grad else ""
+        if asks:
+            given = tuple(True if key == asks else value for key, value in zip(described.arguments, (*given, *described.defaults[len(given):])))
         # torch.compile gives no gradient to an input that a custom op changes. It gives one to an input that copy_ changes.
         y = given[0].clone() if not outputs and isinstance(given[0], FunctionalTensor) else given[0]
         results = _apply(described, lambda *given: below(keyset, *given), y, *given[1:])

@@ -228,6 +228,8 @@ api! {
     fn hipops_scatter_add_workspace_bytes(y: *const hipops_tensor, x: *const hipops_tensor, index: *const hipops_tensor, dim: i32, flags: u32, bytes: *mut i64) -> hipops_status;
     /// `hipops_index_add_workspace_bytes` of hipops.h.
     fn hipops_index_add_workspace_bytes(y: *const hipops_tensor, x: *const hipops_tensor, index: *const hipops_tensor, dim: i32, bytes: *mut i64) -> hipops_status;
+    /// `hipops_cross_entropy` of hipops.h.
+    fn hipops_cross_entropy(loss: *const hipops_tensor, lse: *const hipops_tensor, dx: *const hipops_tensor, x: *const hipops_tensor, target: *const hipops_tensor, dloss: *const hipops_tensor, ignore_index: i64, label_smoothing: f64, z_loss: f64, flags: u32, report: *mut hipops_index_report, stream: *mut c_void) -> hipops_status;
     /// `hipops_upsample_nearest1d` of hipops.h.
     fn hipops_upsample_nearest1d(y: *const hipops_tensor, x: *const hipops_tensor, rule: hipops_nearest, scale: f64, stream: *mut c_void) -> hipops_status;
     /// `hipops_upsample_nearest2d` of hipops.h.

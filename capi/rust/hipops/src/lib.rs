@@ -994,6 +994,25 @@ pub fn layer_norm_backward_workspace_bytes(
     call!(hipops_layer_norm_backward_workspace_bytes(dx, dw, db, dy, x, weight, mean, rstd, &mut bytes))?;
     Ok(bytes as usize)
 }
+/// `hipops_cross_entropy`: the loss of each row for its target, and the gradient of x.
+#[allow(clippy::too_many_arguments)]
+pub fn cross_entropy(
+    loss: &ViewMut<'_>,
+    lse: Option<&ViewMut<'_>>,
+    dx: Option<&ViewMut<'_>>,
+    x: &View<'_>,
+    target: &View<'_>,
+    dloss: Option<&View<'_>>,
+    ignore_index: i64,
+    label_smoothing: f64,
+    z_loss: f64,
+    flags: u32,
+    report: Report<'_>,
+    stream: Stream,
+) -> Result<()> {
+    let (loss, lse, dx, x, target, dloss) = (&loss.view.raw, raw_mut(lse), raw_mut(dx), &x.raw, &target.raw, raw(dloss));
+    call!(hipops_cross_entropy(loss, lse, dx, x, target, dloss, ignore_index, label_smoothing, z_loss, flags, report.0, stream.0))
+}
 /// `hipops_sample`: a token of each row of logits, drawn by the row's uniform number.
 #[allow(clippy::too_many_arguments)]
 pub fn sample(

@@ -1,0 +1,190 @@
+// cross_entropy: the loss of each row of logits for the row's target, and its gradient in the same pass.
+//
+//   x, dx         [rows, classes], any strides; f32, f16, bf16, f64, computed in f32 (f64: in f64). dx is optional, and may be x
+//   target        [rows]; i32 or i64
+//   loss, lse     [rows], lse optional; f32 (f64: f64)
+//   dloss         [rows], optional: the gradient of each loss; f32 (f64: f64)
+//   formula       lse = log(sum(exp(x))); s = label_smoothing
+//                 loss = (1 - s) * (lse - x[target]) + s * (lse - mean(x)) + z_loss * lse^2
+//                 dx = dloss * (exp(x - lse) * (1 + 2 * z_loss * lse) - s / classes - (1 - s at the target, otherwise 0))
+//   bytes         rows * classes * 2 * sizeof(element) must move; without dx half of that
+//   limits        a row that is ignored, or whose target is out of range, has the loss 0 and a dx of 0
+//
+// Rows are vocabularies: most are too long for a block's registers. Blocks of a cluster keep them on chip, so that x is
+// read once; longer rows are read twice. The target, dloss and x[target] are loaded ahead of where they are needed.
+//
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/cross_entropy.hip -o cross_entropy.co
+#include "cross_entropy.h"
+
+#include "device/index/indices.h"
+#include "device/rows/softmax.h"
+
+namespace hipops {
+namespace {
+
+// e^(x - maximum), for the sum (times kSumScale) and for the gradient (times kScale). The maximum may be -inf: see TileExponential.
+template <class T>
+struct Powers {  // f16, bf16
+  static constexpr float kSumScale = 1, kScale = kExpScale;
+  struct OfSum {  // f32 has digits to spare for the gradient, but the loss is f32: no kScale takes digits
+    float maximum;
+    HIPOPS_METHOD float operator()(float x) const { return exp2_fast((x - maximum) * 1.44269504f); }
+  };
+  struct OfGradient {
+    float maximum;
+    HIPOPS_METHOD float operator()(float x) const { return exp_difference_fast(x, maximum); }
+  };
+};
+template <>
+struct Powers<f32> {
+  static constexpr float kSumScale = kExpScale, kScale = kExpScale;
+  using OfSum = ScaledExponential<float>;
+  using OfGradient = ScaledExponential<float>;
+};
+template <>
+struct Powers<f64> {
+  static constexpr double kSumScale = 1, kScale = 1;
+  struct OfSum {
+    double maximum;
+    HIPOPS_METHOD double operator()(double x) const { return exp_difference(x, maximum); }
+  };
+  using OfGradient = OfSum;
+};
+
+// number / sum, as one number for f16 and bf16. Otherwise as two, so that a product is rounded once.
+template <class T>
+struct Factor {
+  using C = compute_t<T>;
+  static constexpr bool kIsOne = sizeof(T) == 2;
+  C high, low = 0;
+
+  HIPOPS_METHOD Factor(const WideSum<C>& sum, C number) {
+    const typename Precision<T>::Divide divide(sum);
+    high = divide.inverse * number;
+    if constexpr (!kIsOne) low = fused_multiply_add(divide.inverse, number, -high) + divide.rest * number;
+  }
+  HIPOPS_METHOD C times(C v, C plus) const {  // times(v) + plus
+    return fused_multiply_add(v, high, kIsOne ? plus : fused_multiply_add(v, low, plus));
+  }
+};
+
+template <class T>
+struct CrossEntropy : RowOp {
+  using Args = CrossEntropyArgs;
+  using C = compute_t<T>;
+  using P = Powers<T>;
+  using Sums = WideSum<C>;
+  using Largest = Sums;
+  static constexpr int kScalars = 2, kGiven = 2;
+  static constexpr bool kLooksUp = true;
+  struct Part {
+    C maximum;
+    Sums sum, below;  // of e^(x - maximum) * kSumScale, and of maximum - x
+  };
+  template <class Column>
+  struct Found {
+    Column target;  // kNothing: the row is left out
+    C dloss, element;
+  };
+  template <class Column>
+  struct Row {
+    typename P::OfGradient power;
+    Factor<T> factor;
+    C loss, lse, of_element, of_target;
+    Column target;
+  };
+
+  template <class Rows>
+  static HIPOPS_METHOD Found<typename Rows::Column> look_up(const Args& a, const Rows& rows, int64_t number) {
+    int64_t target;
+    if (a.target.type == kIndexI64) target = rows.template given_to_all<int64_t>(1);
+    else target = rows.template given_to_all<int32_t>(1);
+    const C dloss = a.rows.data[RowStreams<2, 2, 0, 2>::kFirstGiven] == nullptr ? C(1) : rows.template given_to_all<C>(0);
+    const auto column = typename Rows::Column(checked_index(a.target, target, a.ignored, number, rows.rank() == 0));
+    return {column, with_plain_nan<T>(dloss), 0};
+  }
+  template <class Rows, class Column>
+  static HIPOPS_METHOD void load_element(const Rows& rows, Found<Column>& found) {
+    const Column at = found.target == kNothing ? 0 : found.target;
+    found.element = C(widen(rows.stream(0)[Rows::kByElement ? at * rows.step(0) : at]));
+  }
+
+  template <class View>
+  static HIPOPS_METHOD Part part(const Args& a, const View& view) {
+    const C maximum = view.reduce(Maximum(), Identity()), reference = finite(maximum);
+    const auto rest = view.second_pass();
+    Part part{maximum, {}, {}};
+    if (smooths(a)) part.below = total(rest, [reference](C x) { return reference - x; });
+    part.sum = total(rest, typename P::OfSum{reference});
+    return part;
+  }
+  template <class Parts>
+  static HIPOPS_METHOD Part merge(const Args& a, const Parts& parts) {
+    const C maximum = parts.reduce(Maximum(), [](const Part& p, int64_t) { return p.maximum; }), reference = finite(maximum);
+    const typename P::OfSum power{reference};
+    Part all{maximum, {}, {}};
+    all.sum = parts.reduce(SumByMatrix(), [&power](const Part& p, int64_t) { return p.sum * (power(p.maximum) / P::kSumScale); });
+    if (smooths(a))
+      all.below = parts.reduce(Sum(), [reference](const Part& p, int64_t n) { return p.below + Sums::of(C(n) * (reference - finite(p.maximum))); });
+    return all;
+  }
+  template <class Column>
+  static HIPOPS_METHOD Row<Column> finalize(const Args& a, const Part& part, const Found<Column>& found) {
+    const C log_sum = logarithm(part.sum.value() / P::kSumScale), lse = part.maximum + log_sum;
+    const LossTerms<C>& terms = terms_of(reload_arguments(a), C());
+    C loss = (part.maximum - found.element) + log_sum;
+    if (smooths(a)) loss = terms.of_target * loss + terms.smoothing * (fused_multiply_add(part.below.value(), terms.inverse_columns, log_sum));
+    const bool is_left_out = found.target == kNothing;
+    return {typename P::OfGradient{finite(part.maximum)},
+            Factor<T>(part.sum * (P::kScale / P::kSumScale), found.dloss * fused_multiply_add(2 * terms.z_loss, lse, C(1))),
+            is_left_out ? C(0) : fused_multiply_add(terms.z_loss * lse, lse, loss),
+            lse,
+            smooths(a) ? -(found.dloss * terms.of_element) : -C(0),  // -0 keeps the sign of a product that is 0
+            found.dloss * terms.of_target,
+            found.target};
+  }
+  template <class Column>
+  static HIPOPS_METHOD void scalars(const Row<Column>& row, C (&out)[2]) { out[0] = row.loss, out[1] = row.lse; }
+
+  static HIPOPS_METHOD bool stores(const Args& a) { return a.stores_gradient != 0; }
+  template <class Column, int n>
+  static HIPOPS_METHOD void apply(const Args&, const Row<Column>& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+      out[0][i] = row.factor.times(row.power(x[i]), row.of_element);
+      if (row.target == kNothing) out[0][i] = 0;  // even if x is NaN
+    }
+  }
+  template <class Column>
+  static HIPOPS_METHOD bool changes_at(const Row<Column>& row, Column column, int n) {
+    const Column place = row.target - column;
+    return place >= 0 && place < n;
+  }
+  template <class Column, int n>
+  static HIPOPS_METHOD void apply_at(const Row<Column>& row, Column column, C (&out)[1][n]) {
+#pragma unroll
+    for (int i = 0; i < n; ++i) out[0][i] -= row.target == column + i ? row.of_target : C(0);
+  }
+
+ private:
+  // A lane adds its elements in C, and lanes are added as a WideSum, unless the row is of 16 bits and on chip.
+  template <class View, class F>
+  static HIPOPS_METHOD Sums total(const View& view, F f) {
+    const auto of = [](C sum) { return Sums::of(sum); };
+    if constexpr (View::kIsRow && sizeof(T) > 2) return view.reduce(SumByMatrix(), f, Identity(), of);
+    else return of(view.reduce(SumByMatrix(), f));
+  }
+  static HIPOPS_METHOD C finite(C maximum) { return maximum == -C(INFINITY) ? C(0) : maximum; }
+  static HIPOPS_METHOD bool smooths(const Args& a) { return reload_arguments(a).terms.smoothing != 0; }
+  static HIPOPS_METHOD const LossTerms<float>& terms_of(const Args& a, float) { return a.terms; }
+  static HIPOPS_METHOD const LossTerms<double>& terms_of(const Args& a, double) { return a.terms_in_f64; }
+};
+
+}  // namespace
+
+#define KERNEL(...) HIPOPS_ROW_KERNEL(CrossEntropy, CrossEntropyArgs, __VA_ARGS__)
+HIPOPS_CROSS_ENTROPY_KERNELS(KERNEL)
+
+HIPOPS_KERNEL_TABLE(cross_entropy, CrossEntropyArgs, HIPOPS_CROSS_ENTROPY_KERNELS)
+
+}  // namespace hipops
