@@ -1,12 +1,12 @@
 // cross_entropy: the loss of each row of logits for the row's target, and its gradient in the same pass.
 //
+// loss = (1 - s) * (lse - x[target]) + s * (lse - mean(x)) + z_loss * lse^2, with lse = log(sum(exp(x))), s = label_smoothing.
+// dx = dloss * (exp(x - lse) * (1 + 2 * z_loss * lse) - s / classes - (1 - s at the target, otherwise 0)).
+//
 //   x, dx         [rows, classes], any strides; f32, f16, bf16, f64, computed in f32 (f64: in f64). dx is optional, and may be x
 //   target        [rows]; i32 or i64
 //   loss, lse     [rows], lse optional; f32 (f64: f64)
 //   dloss         [rows], optional: the gradient of each loss; f32 (f64: f64)
-//   formula       lse = log(sum(exp(x))); s = label_smoothing
-//                 loss = (1 - s) * (lse - x[target]) + s * (lse - mean(x)) + z_loss * lse^2
-//                 dx = dloss * (exp(x - lse) * (1 + 2 * z_loss * lse) - s / classes - (1 - s at the target, otherwise 0))
 //   bytes         rows * classes * 2 * sizeof(element) must move; without dx half of that
 //   limits        a row that is ignored, or whose target is out of range, has the loss 0 and a dx of 0
 //
@@ -26,7 +26,7 @@ namespace {
 template <class T>
 struct Powers {  // f16, bf16
   static constexpr float kSumScale = 1, kScale = kExpScale;
-  struct OfSum {  // f32 has digits to spare for the gradient, but the loss is f32: no kScale takes digits
+  struct OfSum {  // the loss is f32, so no factor of 2^24 rounds the exponent
     float maximum;
     HIPOPS_METHOD float operator()(float x) const { return exp2_fast((x - maximum) * 1.44269504f); }
   };

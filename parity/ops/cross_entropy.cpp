@@ -13,7 +13,7 @@ int64_t integer_at(const Operand& of, int64_t i) {
   return of.dtype() == HIPOPS_I64 ? static_cast<int64_t>(of.bits(i)) : int64_t{static_cast<int32_t>(of.bits(i))};
 }
 
-// Of a row of x. A row with a NaN or +inf, or only -inf, has results of NaN.
+// The numbers of a row of x. A row with a NaN or +inf, or only -inf, has results of NaN.
 struct LogSum {
   Real greatest = -INFINITY, logarithm = 0;
   bool is_empty = false, is_nan = false;

@@ -255,7 +255,7 @@ for name, (call, own, given) in beside.items():
         alone = [each if i == j else each.detach() for j, each in enumerate(given)]
         expect_close(f"{name}, the gradient of argument {i} alone", gradients(call, alone, dys, [alone[i]])[0], right[i], 1e-5)
 
-# ---- linear_cross_entropy, beside the loss of all logits
+# ---- linear_cross_entropy, and the loss of all logits
 def own_linear_cross_entropy(hidden, weight, target, reduction, label_smoothing=0.0, z_loss=0.0):
     logits, flat = (hidden @ weight.t()).flatten(0, -2), target.flatten()
     loss = F.cross_entropy(logits, flat, label_smoothing=label_smoothing, reduction="none") + z_loss * logits.logsumexp(-1).square().masked_fill(flat == -100, 0)

@@ -262,7 +262,7 @@ def layer_norm_backward(dtype, rows, cols):
 
 
 def cross_entropy(dtype, rows, cols, gap=0):
-    """The losses and the gradient of x, in one call. The peer's gradient is that of the sum."""
+    """The losses and the gradient of x, in one call. The peer has the gradient of the sum."""
     x, target = view_of_rows(dtype, rows, cols, 0, gap), torch.randint(cols, (rows,), device="cuda")
     loss, dx = torch.empty(rows, device="cuda"), torch.empty_like(x)
 

@@ -24,11 +24,11 @@ HIPOPS_FN void load_row_arguments(const typename Op::Args& a) {
 template <class Shape>
 constexpr bool prefetches = may_prefetch_rows && prefetches_rows(Shape::kBody);
 
-// What a row names (kLooksUp), otherwise nothing.
+// The numbers that a row names (kLooksUp), otherwise nothing.
 struct NothingFound {};
 template <class Op, class Rows>
-HIPOPS_FN auto look_up(const typename Op::Args& a, const Rows& rows, int64_t first) {
-  if constexpr (Op::kLooksUp) return Op::look_up(a, rows, rows.number(first));
+HIPOPS_FN auto look_up([[maybe_unused]] const typename Op::Args& a, [[maybe_unused]] const Rows& rows, [[maybe_unused]] int64_t first) {
+  if constexpr (Op::kLooksUp) return Op::look_up(reload_arguments(a), rows, rows.number(first));
   else return NothingFound();
 }
 template <class Op, class Rows, class Found>
@@ -56,7 +56,7 @@ struct RowView {
   // nvcc would spill other values of unaligned rows to the stack if extreme rows stayed in registers.
   static constexpr bool kLoadsAgain = kPass == Pass::extreme && kSharedByWaves && bounds_set_registers &&
                                       Shape::kLayout == RowLayout::unaligned && !Op::kMaps && Op::kTyped == 0;
-  // ptxas would keep f16's elements as f32 from one reduction to the next, and has no registers for them beside kLooksUp's numbers.
+  // ptxas would keep f16's elements as f32 from one reduction to the next, and has no registers for them.
   static constexpr bool kConvertsAgain = Op::kLooksUp && kPass == Pass::second && bounds_set_registers && is_f16<typename Shape::Element>;
   const typename Op::Args& args;
   Tile<Op, Shape>& tile;
@@ -179,7 +179,7 @@ HIPOPS_FN void run_rows_on_chip(const typename Op::Args& args) {
       rows = RowsOf<Op, Shape>(reload_arguments(args).rows);
       rows.select(first);
       tile.issue_loads(rows, 0);
-      found = look_up<Op>(reload_arguments(args), rows, first);
+      found = look_up<Op>(args, rows, first);
     }
   }
 }
@@ -297,8 +297,9 @@ HIPOPS_FN void store_all(Tiles<Op, Shape>& tiles, const typename Op::Args& args,
 }
 
 template <class Op, class Shape>
-HIPOPS_FN auto look_up_in_memory(const typename Op::Args& a, [[maybe_unused]] int64_t first) {
+HIPOPS_FN auto look_up_in_memory([[maybe_unused]] const typename Op::Args& args, [[maybe_unused]] int64_t first) {
   if constexpr (Op::kLooksUp) {
+    const typename Op::Args& a = reload_arguments(args);
     RowsOf<Op, Shape> rows(a.rows);
     rows.select(first);
     auto found = look_up<Op>(a, rows, first);
@@ -316,7 +317,7 @@ HIPOPS_FN void run_streamed_rows(const typename Op::Args& args) {
   do {
     Tiles<Op, Shape> tiles(first, 0, args.rows.cols), again(first, 0, args.rows.cols);
     tiles.issue_loads(reload_arguments(args));
-    auto found = look_up_in_memory<Op, Shape>(reload_arguments(args), first);
+    auto found = look_up_in_memory<Op, Shape>(args, first);
     const auto part = part_of(tiles, args, reduction);
     if (stores_results<Op>(args)) again.issue_loads(reload_arguments(args));
     const auto row = finalize<Op>(reload_arguments(args), part, found);

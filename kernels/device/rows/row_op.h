@@ -31,7 +31,7 @@
 //   kQuantizes                 whether outputs are of 8 bits: args.to and args.format name their type (float8.h). The
 //                              op has no packed kernels and no split rows.
 //   kLooksUp                   whether a number of the row names one of its elements. The output is optional: stores(args).
-//                              look_up(args, rows, number of the row) loads what the row names, ahead of its elements.
+//                              look_up(args, rows, number of the row) loads these numbers, ahead of the row's elements.
 //                              load_element(rows, found) loads the element, which results may replace later.
 //                              finalize(args, part, found) uses both. apply_at(row, column, out) changes the results of
 //                              some elements, which begin at a column, if changes_at(row, column, their number).

@@ -45,7 +45,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, hidden: torch.Tensor, weight: torch.Tensor, target: torch.Tensor, kind: _Loss, reduction: str) -> torch.Tensor:
         ctx.kind, ctx.reduction = kind, reduction
-        if reduction == "none":  # the gradient of weight depends on those of the losses
+        if reduction == "none":  # the gradient of weight depends on the gradients of the losses
             ctx.save_for_backward(hidden, weight, target)
             return kind.run(hidden, weight, target, (False, False))[0]
         loss, *gradients = kind.run(hidden, weight, target, ctx.needs_input_grad[:2])
@@ -73,7 +73,7 @@ def linear_cross_entropy(hidden: torch.Tensor, weight: torch.Tensor, target: tor
                          label_smoothing: float = 0.0, z_loss: float = 0.0, reduction: str = "mean",
                          chunk_rows: int | None = None) -> torch.Tensor:
     """torch.ops.hipops.cross_entropy of the logits hidden @ weight.T, of shapes (..., n) and (classes, n), for targets (...). chunk_rows:
-    the rows whose logits are there at a time; None: so many that their logits have about hidden's size.
+    the rows whose logits are there at a time; None: a power of two, for logits of about hidden's size.
 
     With reduction "mean" (of the rows that are not left out) or "sum" the forward pass computes the gradients. With "none" the backward
     pass does, and computes the logits again. weight's gradient is added up in float32.
