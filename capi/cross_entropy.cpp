@@ -35,7 +35,6 @@ hipops_status check_tensors(const Call& c) {
     return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: target.dtype is %s, expected i32 or i64", kName, dtype_name(c.target.tensor->dtype));
   if (hipops_status status = check_shape_of_rows(c.target, c.x)) return status;
   if (hipops_status status = check_output(c.loss)) return status;
-  if (hipops_status status = check_row_scalars({c.loss, c.lse}, {c.x, c.target, c.dloss, c.dx})) return status;
   if (c.dx.tensor) {
     if (hipops_status status = check_output(c.dx)) return status;
     if (hipops_status status = check_same_dtype(c.dx, c.x)) return status;
@@ -45,7 +44,8 @@ hipops_status check_tensors(const Call& c) {
   } else if (c.dloss.tensor) {
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: dx is NULL, expected a tensor with dloss", kName);
   }
-  return check_given_scalars({c.dloss}, c.x, c.dx);
+  if (hipops_status status = check_given_scalars({c.dloss}, c.x, c.dx)) return status;
+  return check_row_scalars({c.loss, c.lse}, {c.x, c.target, c.dloss, c.dx});
 }
 
 hipops_status check(const Call& c, double label_smoothing, double z_loss, const hipops_index_report* report, uint32_t flags) {
