@@ -97,9 +97,10 @@ TEST_CASE("hipops_supports agrees with the table of ops for each pair of dtypes"
         const bool is_index = has_index && std::count(std::begin(of_index), std::end(of_index), second) == 1;
         const bool is_weight = is_weighted && (second == dtype || second == HIPOPS_F32);
         const bool is_mask = op.has_role("mask", Role::kMask) && (second == dtype || second == HIPOPS_F32 || second == HIPOPS_U8);
+        const bool is_target = op.has_role("target", Role::kIndex) && (second == HIPOPS_I32 || second == HIPOPS_I64);
         INFO(op.name << " of " << dtype << " with " << second);
         CHECK(hipops_supports(op.name, static_cast<hipops_dtype>(dtype), static_cast<hipops_dtype>(second)) ==
-              (is_taken && (second == HIPOPS_NONE || is_index || is_weight || is_mask)));
+              (is_taken && (second == HIPOPS_NONE || is_index || is_target || is_weight || is_mask)));
       }
   }
 }

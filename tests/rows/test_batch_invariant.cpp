@@ -67,13 +67,14 @@ class RowCall {
  private:
   // One row in eight is so large, and one so small, that its squares leave f32's range.
   void fill(HostTensor& t, bool has_rows) {
+    const int64_t cols = t.view.shape[t.view.rank - 1];
     t.randomize(t.view.rank + 1, -1, 3);
     for (int64_t r = 0; has_rows && r < rows_; ++r) {
       const int64_t from = std::min(r, rows_ - 1 - r);
       const double scale = t.view.dtype == HIPOPS_F16 ? 1 : from % 8 == 3 ? 1e30 : from % 8 == 5 ? 1e-30 : 1;
-      for (int64_t c = 0; c < cols_; ++c)
-        if (r == from) t.set(r * cols_ + c, t.get(r * cols_ + c) * scale);
-        else t.set_bits(r * cols_ + c, t.bits(from * cols_ + c));
+      for (int64_t c = 0; c < cols; ++c)
+        if (r == from) t.set(r * cols + c, t.get(r * cols + c) * scale);
+        else t.set_bits(r * cols + c, t.bits(from * cols + c));
     }
   }
 
