@@ -31,7 +31,8 @@ hipops_python(package hipops ${CMAKE_CURRENT_SOURCE_DIR}/bindings/python_package
 hipops_python(streams hipops ${CMAKE_CURRENT_SOURCE_DIR}/bindings/python_streams.py)
 set_property(TEST python_streams APPEND PROPERTY ENVIRONMENT HIPOPS_BACKEND=cuda HIPOPS_CUDA_LIBRARY=$<TARGET_FILE:standin_cuda>)
 hipops_python(parity hipops_wheel -m hipops parity --golden ${PROJECT_SOURCE_DIR}/parity/golden --backend cpu --topic smoke)
-hipops_python(torch hipops_wheel ${CMAKE_CURRENT_SOURCE_DIR}/bindings/python_torch.py ${PROJECT_SOURCE_DIR}/docs/guide/pytorch.md)
+hipops_python(torch hipops_wheel ${CMAKE_CURRENT_SOURCE_DIR}/bindings/python_torch.py ${PROJECT_SOURCE_DIR}/docs/guide/pytorch.md
+  ${PROJECT_SOURCE_DIR}/docs/guide/training.md)
 hipops_python(gradients hipops_wheel ${CMAKE_CURRENT_SOURCE_DIR}/bindings/python_gradients.py)
 hipops_python(patch hipops_wheel ${CMAKE_CURRENT_SOURCE_DIR}/bindings/python_patch.py)
 hipops_python(patch_sweep hipops_wheel ${CMAKE_CURRENT_SOURCE_DIR}/bindings/patch_sweep.py)

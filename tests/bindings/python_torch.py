@@ -543,17 +543,18 @@ hipops.index_add_(changed, 0, places, normal(3, 4))
 if changed._version != 1:
     wrong.append(f"a refused call and a call counted {changed._version} changes, expected 1")
 
-# ---- The page
-names = {}
-for example in re.findall(r"```python\n(.*?)```", pathlib.Path(sys.argv[1]).read_text(), re.S):
-    if any(f"from {needed} import" in example and importlib.util.find_spec(needed) is None for needed in ("transformers", "kernels")):
-        continue
-    if device == "cpu":
-        example = example.replace('"cuda"', '"cpu"')
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(example, sys.argv[1], "exec"), names)
-    if printed.getvalue().split("\n")[:-1] != re.findall(r"(?:print\(.*\)  |^)# (.*)", example, re.M):
-        wrong.append(f"the page's example printed {printed.getvalue()!r}")
+# ---- The pages
+for page in sys.argv[1:]:
+    names = {}
+    for example in re.findall(r"```python\n(.*?)```", pathlib.Path(page).read_text(), re.S):
+        if any(f"from {needed} import" in example and importlib.util.find_spec(needed) is None for needed in ("transformers", "kernels")):
+            continue
+        if device == "cpu":
+            example = example.replace('"cuda"', '"cpu"')
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(example, page, "exec"), names)
+        if printed.getvalue().split("\n")[:-1] != re.findall(r"(?:print\(.*\)  |^)# (.*)", example, re.M):
+            wrong.append(f"{page}: the example printed {printed.getvalue()!r}")
 print("\n".join(wrong) or f"PyTorch {torch.__version__} on {device}: passed")
 sys.exit(1 if wrong else 0)
