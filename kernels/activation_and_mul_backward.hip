@@ -23,21 +23,23 @@ struct ActivationAndMulBackward {
 
   template <class T, int n>
   static HIPOPS_METHOD void apply(const Args& a, float (&x)[3][n], float (&y)[2][n]) {
-    float gate[n], other[n];
-#pragma unroll
-    for (int i = 0; i < n; ++i) gate[i] = x[1][i] > a.limit ? a.limit : x[1][i];
-    activate<T>(a.terms, gate, x[0], y[1]);
-#pragma unroll
-    for (int i = 0; i < n; ++i) {
-      const float up = x[2][i] > a.limit ? a.limit : x[2][i] < -a.limit ? -a.limit : x[2][i];
-      other[i] = x[0][i] * (a.up_plus_one ? up + 1.0f : up);
-    }
-    activate_backward<T>(a.terms, gate, other, y[0]);
     if (a.limit < INFINITY) {
 #pragma unroll
       for (int i = 0; i < n; ++i) {
-        y[0][i] = x[1][i] < a.limit ? y[0][i] : 0.0f;
-        y[1][i] = fabsf(x[2][i]) < a.limit ? y[1][i] : 0.0f;
+        x[1][i] = x[1][i] > a.limit ? a.limit : x[1][i];
+        x[2][i] = x[2][i] > a.limit ? a.limit : x[2][i] < -a.limit ? -a.limit : x[2][i];
+      }
+    }
+    activate<T>(a.terms, x[1], x[0], y[1]);
+    const Args& b = reload_arguments(a);
+#pragma unroll
+    for (int i = 0; i < n; ++i) x[0][i] *= b.up_plus_one ? x[2][i] + 1.0f : x[2][i];
+    activate_backward<T>(b.terms, x[1], x[0], y[0]);
+    if (b.limit < INFINITY) {
+#pragma unroll
+      for (int i = 0; i < n; ++i) {
+        y[0][i] = x[1][i] < b.limit ? y[0][i] : 0.0f;
+        y[1][i] = fabsf(x[2][i]) < b.limit ? y[1][i] : 0.0f;
       }
     }
   }

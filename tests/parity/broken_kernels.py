@@ -1162,7 +1162,7 @@ MUTATIONS = (
         "map_absent_output_stored",
         "Of two outputs, one that the caller leaves out is stored over the other.",
         "activation_and_mul_backward", MAP,
-        before="Op::kOutputs == 1 || a.map.present >> k & 1",
+        before="map.present >> k & 1",
         after="true",
         runs=(Run("smoke", "f32", output="without_dx"),)),
     Mutation(
@@ -1190,7 +1190,7 @@ MUTATIONS = (
         "limit_without_zero",
         "The gradient of a number that the limit replaces is not 0.",
         "activation_and_mul_backward", "activation_and_mul_backward.hip",
-        before="y[1][i] = fabsf(x[2][i]) < a.limit ? y[1][i] : 0.0f;",
+        before="y[1][i] = fabsf(x[2][i]) < b.limit ? y[1][i] : 0.0f;",
         after="",
         runs=(Run("smoke", "f16", output="limit"),)),
 

@@ -130,6 +130,7 @@ HIPOPS_FN Offsets<K> locate_in_loop(const Walk<K>& w, int64_t i) {
 // work-item moves Depth accesses from access n on, `1 << lane_bits` apart. `more`: arguments that f needs soon.
 template <int Block, int Depth, class Args, class F, class... T>
 HIPOPS_FN void for_each_row_piece(const Args& a, F f, T... more) {
+  constexpr int kOperands = sizeof a.walk.outermost / sizeof(int64_t);
   const RowPieces& rows = a.rows;
   load_walk_arguments(a.walk, rows.count, rows.lane_bits, rows.pieces, rows.cols, rows.pieces_divisor.multiplier,
                       rows.pieces_divisor.shift, more...);
@@ -137,7 +138,8 @@ HIPOPS_FN void for_each_row_piece(const Args& a, F f, T... more) {
     const int64_t piece = w >> rows.lane_bits;
     const int64_t row = a.walk.fits_int32 ? int64_t(divide(uint32_t(piece), rows.pieces_divisor))
                                           : divide(piece, rows.pieces, reload_arguments(a).rows.wide_pieces_divisor);
-    f(row, locate(a.walk, row),
+    const auto& walk = kOperands > 4 ? reload_arguments(a).walk : a.walk;  // otherwise it needs too many scalar registers
+    f(row, locate(walk, row),
       ((int32_t(piece - row * rows.pieces) * Depth) << rows.lane_bits) + int32_t(w - (piece << rows.lane_bits)));
   }
 }

@@ -50,11 +50,14 @@ HIPOPS_FN void apply_map(const typename Op::Args& a, float (&x)[Op::kInputs][n],
     for (int i = 0; i < n; ++i) results[k].element[i] = narrow<T>(y[k][i]);
   }
   if constexpr (Op::kOutputs == 2) {
-    if (a.map.alternate & kAlternateOutputs) alternate(results);
-  }
+    const auto& map = reload_arguments(a).map;
+    if (map.alternate & kAlternateOutputs) alternate(results);
 #pragma unroll
-  for (int k = 0; k < Op::kOutputs; ++k) {
-    if (Op::kOutputs == 1 || a.map.present >> k & 1) store(static_cast<T*>(a.map.data[k]), k, results[k]);
+    for (int k = 0; k < 2; ++k) {
+      if (map.present >> k & 1) store(static_cast<T*>(map.data[k]), k, results[k]);
+    }
+  } else {
+    store(static_cast<T*>(a.map.data[0]), 0, results[0]);
   }
 }
 
@@ -94,11 +97,13 @@ HIPOPS_FN void map_wide(const typename Op::Args& a) {
     for (int k = 0; k < kInputs; ++k) now[k] = next[k];
     i += map.step;
     const bool is_last = i >= map.walk.count;
-    if (map.advances) {
+    // Strides of five operands need too many scalar registers.
+    const MapStreams<operands_of<Op>>& again = kOutputs == 2 ? reload_arguments(a).map : map;
+    if (again.advances) {
 #pragma unroll
-      for (int k = 0; k < operands_of<Op>; ++k) at.of[k] += is_last ? 0 : map.advance[k];
+      for (int k = 0; k < operands_of<Op>; ++k) at.of[k] += is_last ? 0 : again.advance[k];
     } else {
-      at = locate(map.walk, is_last ? i - map.step : i);
+      at = locate(again.walk, is_last ? i - map.step : i);
     }
     issue_loads();
     if constexpr (kInputs >= 2) {
@@ -128,10 +133,11 @@ HIPOPS_FN void map_shifted(const typename Op::Args& a) {
   const MapStreams<operands_of<Op>>& map = a.map;
   for_each_row_piece<kMapBlock, kMapDepth>(map, [&](int64_t, const Offsets<operands_of<Op>>& at, int32_t first) {
     const T* x[kInputs];
+    const typename Op::Args& again = kOutputs == 2 ? reload_arguments(a) : a;
 #pragma unroll
-    for (int k = 0; k < kInputs; ++k) x[k] = input_of<T, Op>(a, k) + at.of[kOutputs + k];
-    const ShiftedRow<T> row(x, static_cast<const T*>(map.data[0]) + at.of[0], int32_t(map.rows.cols));
-    const int32_t lanes = 1 << map.rows.lane_bits;
+    for (int k = 0; k < kInputs; ++k) x[k] = input_of<T, Op>(again, k) + at.of[kOutputs + k];
+    const ShiftedRow<T> row(x, static_cast<const T*>(again.map.data[0]) + at.of[0], int32_t(again.map.rows.cols));
+    const int32_t lanes = 1 << again.map.rows.lane_bits;
     Packed<T, n> loaded[kInputs][kMapDepth]{};
     if (first < row.vectors) {
       IncomingVectors<T, kMapDepth, false> in[kInputs];
