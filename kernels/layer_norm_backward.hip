@@ -36,7 +36,7 @@ struct LayerNormBackward : RowOp {
     C numbers[4];
   };
   struct Row {
-    C mean, rstd, of_gradients, factor;  // of_gradients: the mean of g. factor: the mean of the products, times rstd^2
+    C mean, rest, rstd, of_gradients, factor;  // of_gradients: the mean of g. factor: the mean of the products, times rstd^2
   };
   static HIPOPS_METHOD C absent_column(int) { return 1; }
   static HIPOPS_METHOD C absent_given(int) { return 0; }
@@ -45,7 +45,12 @@ struct LayerNormBackward : RowOp {
   template <int n>
   static HIPOPS_METHOD void prepare_columns(const Args&, C (&)[2][n]) {}
   static HIPOPS_METHOD bool has_center(const Args& a) { return is_given(a, 0); }
-  static HIPOPS_METHOD C center(const Args& a, const WideSum<C>& sum) { return sum.value() * terms_of(a, C()).inverse_cols; }
+  // A computed mean is rounded. Rows far from 0 would show that, so given[2] is the rest of it.
+  static HIPOPS_METHOD void find_center(const Args& a, const WideSum<C>& sum, C (&given)[3]) {
+    const C inverse_cols = terms_of(a, C()).inverse_cols;
+    given[0] = sum.value() * inverse_cols;
+    given[2] = (fused_multiply_add(-C(a.rows.cols), given[0], sum.high()) + sum.low()) * inverse_cols;
+  }
   template <int n>
   static HIPOPS_METHOD Part part(const C (&in)[2][n], const C (&column)[2][n], C mean) {
     Part part{};
@@ -58,18 +63,20 @@ struct LayerNormBackward : RowOp {
     }
     return part;
   }
-  static HIPOPS_METHOD Row finalize(const Args& a, const Part& part, const C (&given)[2]) {
+  static HIPOPS_METHOD Row finalize(const Args& a, const Part& part, const C (&given)[3]) {
     const NormTerms<C>& terms = terms_of(a, C());
-    const C inverse_cols = terms.inverse_cols, variance = fused_multiply_add(part.squares, inverse_cols, terms.eps);
+    const C inverse_cols = terms.inverse_cols;
+    const C rest = given[2], products = fused_multiply_add(-rest, part.gradients, part.products);
+    const C variance = fused_multiply_add(-rest, rest, fused_multiply_add(part.squares, inverse_cols, terms.eps));
     const C rstd = is_given(reload_arguments(a), 1) ? given[1] : inverse_square_root(variance);
-    return {given[0], rstd, part.gradients * inverse_cols, part.products * inverse_cols * rstd * rstd};
+    return {given[0], rest, rstd, part.gradients * inverse_cols, products * inverse_cols * rstd * rstd};
   }
   template <int n>
   static HIPOPS_METHOD void apply(const Args&, const Row& row, const C (&in)[2][n], const C (&column)[2][n], C (&out)[n],
                                   C (&terms)[2][n]) {
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      const C deviation = in[1][i] - row.mean, g = in[0][i] * column[0][i];
+      const C deviation = in[1][i] - row.mean - row.rest, g = in[0][i] * column[0][i];
       out[i] = row.rstd * fused_multiply_add(-deviation, row.factor, g - row.of_gradients);
       terms[0][i] = in[0][i] * (deviation * row.rstd);
       terms[1][i] = in[0][i];

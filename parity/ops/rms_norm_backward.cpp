@@ -83,11 +83,12 @@ void reference_of_layer(Case* test) {
     const auto gradient = [&](size_t c) { return static_cast<Real>(dy.value(static_cast<int64_t>(first + c))); };
     const auto given = [&](const InputTensor* of) { return static_cast<Real>(Operand{*of}.value(static_cast<int64_t>(first / cols))); };
     Real magnitude = 0, of_g = 0, of_products = 0;
-    for (size_t c = 0; c < cols; ++c) row[c] = x.value(static_cast<int64_t>(first + c)), magnitude += std::fabs(row[c]) / number;
+    for (size_t c = 0; c < cols; ++c) row[c] = x.value(static_cast<int64_t>(first + c));
     const Wide mean = means != nullptr ? static_cast<Wide>(given(means)) : sum(row) / static_cast<Wide>(number);
-    if (means != nullptr) magnitude = std::fabs(given(means));
+    // A computed mean has the digits of two numbers. Each deviation is rounded.
+    for (size_t c = 0; c < cols && means == nullptr; ++c) magnitude += std::ldexp(std::fabs(row[c]) / number, dtype == HIPOPS_F64 ? -51 : -22);
+    for (size_t c = 0; c < cols; ++c) row[c] = static_cast<Real>(static_cast<Wide>(row[c]) - mean), magnitude += std::fabs(row[c]) / number;
     for (size_t c = 0; c < cols; ++c) size[c] = std::fabs(row[c]) + magnitude;
-    for (size_t c = 0; c < cols; ++c) row[c] = static_cast<Real>(static_cast<Wide>(row[c]) - mean);
     const Real rstd = rstds != nullptr ? given(rstds) : 1 / std::sqrt(mean_of_squares(row) + static_cast<Real>(test->params.at("eps")));
     for (size_t c = 0; c < cols; ++c) {
       row[c] *= rstd, size[c] *= std::fabs(rstd);

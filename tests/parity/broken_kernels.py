@@ -555,8 +555,8 @@ MUTATIONS = (
         "mean_of_a_tile",
         "A row's mean, which the caller does not pass, is the sum of the work-item's own elements.",
         "layer_norm_backward", COLUMN_SUMS,
-        before="reduction(sum(), Sum()));",
-        after="sum());",
+        before="reduction(sum(), Sum()), given);",
+        after="sum(), given);",
         runs=(Run("smoke", "f32"), Run("sizes", "bf16"))),
     Mutation(
         "sums_mixed_up",

@@ -93,17 +93,24 @@ class InputTile {
     fold(of_vector, Sum());
     return of_vector[0];
   }
-  // The sum of the last input's elements.
+  // The sum of the last input's elements. f32 has digits to spare for a vector's 16-bit elements.
   template <class Rows>
   HIPOPS_METHOD WideSum<C> sum(const Rows& rows, int64_t base) const {
+    constexpr bool kPlain = sizeof(T) < sizeof(C);
     WideSum<C> of_vector[kVectors];
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      C tree[kLength];
+      typename Choose<kPlain, C, WideSum<C>>::type tree[kLength];
 #pragma unroll
-      for (int e = 0; e < kLength; ++e) tree[e] = C(widen(held_[v][kInputs - 1][e]));
+      for (int e = 0; e < kLength; ++e) {
+        const C x = C(widen(held_[v][kInputs - 1][e]));
+        if constexpr (kPlain) tree[e] = x;
+        else tree[e] = WideSum<C>::of(x);
+      }
       fold(tree, Sum());
-      of_vector[v] = WideSum<C>::of(rows.contains(rows.column(base, v)) ? tree[0] : C(0));
+      if (!rows.contains(rows.column(base, v))) tree[0] = {};
+      if constexpr (kPlain) of_vector[v] = WideSum<C>::of(tree[0]);
+      else of_vector[v] = tree[0];
     }
     fold(of_vector, Sum());
     return of_vector[0];
@@ -137,16 +144,19 @@ HIPOPS_FN void store_and_add(const typename Op::Args& a, InputTile<Op, Shape>& t
 }
 
 template <class Op, class Rows>
-HIPOPS_FN void load_given(const Rows& rows, typename Op::C (&given)[Op::kGiven]) {
+HIPOPS_FN void load_given(const Rows& rows, typename Op::C (&given)[Op::kGiven + Op::kCenters]) {
 #pragma unroll
   for (int i = 0; i < Op::kGiven; ++i) given[i] = rows.given(i, Op::absent_given(i));
+  if constexpr (Op::kCenters) given[Op::kGiven] = 0;
 }
 
-// The center of a row, which is its first given number, or computed from its sum(). All lanes have the same arguments.
+// The center of a row, which is its first given number, or computed from its sum(); then one more number is the rest of it.
+// All lanes have the same arguments.
 template <class Op, class Reduction, class F>
-HIPOPS_FN void find_center(const typename Op::Args& a, Reduction& reduction, typename Op::C (&given)[Op::kGiven], F sum) {
+HIPOPS_FN void find_center(const typename Op::Args& a, Reduction& reduction, typename Op::C (&given)[Op::kGiven + Op::kCenters],
+                           F sum) {
   if constexpr (Op::kCenters) {
-    if (!Op::has_center(reload_arguments(a))) given[0] = Op::center(reload_arguments(a), reduction(sum(), Sum()));
+    if (!Op::has_center(reload_arguments(a))) Op::find_center(reload_arguments(a), reduction(sum(), Sum()), given);
   }
 }
 
@@ -220,7 +230,7 @@ HIPOPS_FN void sum_rows_on_chip(const typename Op::Args& args) {
     LaneSums<Op, Shape> sums;
     while (true) {
       const typename Op::Args& a = reload_arguments(args);
-      C given[Op::kGiven];
+      C given[Op::kGiven + Op::kCenters];
       load_given<Op>(rows, given);
       tile.wait();
       done += int(a.sums.rows_together);
@@ -277,7 +287,7 @@ HIPOPS_FN void sum_streamed_rows(const typename Op::Args& args) {
       };
       RowsOf<Op, Shape> of_given(reload_arguments(args).rows);
       of_given.select(number);
-      C given[Op::kGiven];
+      C given[Op::kGiven + Op::kCenters];
       load_given<Op>(of_given, given);
       find_center<Op>(args, reduction, given, [&] {
         auto sum = WideSum<C>::of(0);

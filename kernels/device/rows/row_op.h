@@ -44,7 +44,8 @@
 //   prepare_columns(args, column)   changes the columns of some elements. It follows flags.
 //   part(in, column)           reduces some elements of all inputs.
 //   kCenters                   whether part(in, column, center) has the row's first given number, too. If has_center(args) is
-//                              false, center(args, sum of the last input's elements) computes it before.
+//                              false, find_center(args, sum of the last input's elements, given) computes it before, and the
+//                              rest that it loses as it is rounded: one more of `given`, otherwise 0.
 //   finalize(args, part, given)     makes the constants of a row, from its kGiven numbers, too.
 //   apply(args, row, in, column, out, terms)   computes the results of some elements, and their terms of the sums.
 //

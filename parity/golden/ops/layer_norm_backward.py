@@ -23,15 +23,12 @@ def reference(params, inputs):
     with np.errstate(all="ignore"):
         for row in np.ndindex(*x.shape[:-1]):
             wide, gradient = x[row].astype(Real), dy[row].astype(Real)
-            mean, rough = total(wide) / number, np.abs(wide).sum() / number
-            if "mean" in inputs:
-                mean = Real(inputs["mean"].reshape(x.shape[:-1])[row])
-                rough = np.abs(mean)
+            mean = Real(inputs["mean"].reshape(x.shape[:-1])[row]) if "mean" in inputs else total(wide) / number
             deviation = wide - mean
             r = Real(1) / np.sqrt(total(deviation * deviation) / number + Real(params["eps"]))
             if "rstd" in inputs:
                 r = Real(inputs["rstd"].reshape(x.shape[:-1])[row])
-            normalized, size, g = deviation * r, (np.abs(wide) + rough) * np.abs(r), gradient * weight
+            normalized, size, g = deviation * r, (np.abs(deviation) + np.abs(deviation).sum() / number) * np.abs(r), gradient * weight
             dx[row] = r * (g - total(g) / number - normalized * (total(g * normalized) / number))
             scale[row] = np.abs(r) * (np.abs(g) + np.abs(g).sum() / number + size * (np.abs(g) * size).sum() / number)
             terms[row], sizes[row] = gradient * normalized, np.abs(gradient) * size
