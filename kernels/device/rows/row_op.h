@@ -43,9 +43,8 @@
 //   Part                       the result of part(). Part{} is neutral, and operator+ adds two. Largest has a power of two bytes.
 //   prepare_columns(args, column)   changes the columns of some elements. It follows flags.
 //   part(in, column)           reduces some elements of all inputs.
-//   kCenters                   whether part(in, column, center) has the row's first given number, too. If has_center(args) is
-//                              false, find_center(args, sum of the last input's elements, given) computes it before, and the
-//                              rest that it loses as it is rounded: one more of `given`, otherwise 0.
+//   kCenters                   whether part() has the row's first given number, too. If has_center(args) is false, find_center(args,
+//                              sum of the last input, given) computes it, and its rounding error, which follows the kGiven numbers.
 //   finalize(args, part, given)     makes the constants of a row, from its kGiven numbers, too.
 //   apply(args, row, in, column, out, terms)   computes the results of some elements, and their terms of the sums.
 //
