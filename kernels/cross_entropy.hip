@@ -106,7 +106,13 @@ struct CrossEntropy : RowOp {
   template <class Rows, class Column>
   static HIPOPS_METHOD void load_element(const Rows& rows, Found<Column>& found) {
     const Column at = found.target == kNothing ? 0 : found.target;
-    found.element = C(widen(rows.stream(0)[Rows::kByElement ? at * rows.step(0) : at]));
+    found.element = loaded(C(widen(rows.stream(0)[Rows::kByElement ? at * rows.step(0) : at])));
+  }
+  // Waits on AMD. Another wave may store its results over the element once all waves have met.
+  static HIPOPS_METHOD float loaded(float v) { return wait_for_load(v); }
+  static HIPOPS_METHOD double loaded(double v) {
+    const uint64_t bits = bit_cast<uint64_t>(v);
+    return bit_cast<double>(uint64_t{hide_origin(uint32_t(bits >> 32))} << 32 | hide_origin(uint32_t(bits)));
   }
 
   template <class View>
