@@ -108,7 +108,7 @@ struct CrossEntropy : RowOp {
     const Column at = found.target == kNothing ? 0 : found.target;
     found.element = loaded(C(widen(rows.stream(0)[Rows::kByElement ? at * rows.step(0) : at])));
   }
-  // Waits on AMD. Another wave may store its results over the element once all waves have met.
+  // Waits on AMD: behind the next barrier another wave may store its results over the element.
   static HIPOPS_METHOD float loaded(float v) { return wait_for_load(v); }
   static HIPOPS_METHOD double loaded(double v) {
     const uint64_t bits = bit_cast<uint64_t>(v);
