@@ -7,8 +7,7 @@
 //
 // The kernels, and which of them serves a call: device/map/contract.h. The kind of activation is a uniform branch.
 //
-// Alone:
-//   hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/activation_and_mul_backward.hip -o activation_and_mul_backward.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/activation_and_mul_backward.hip -o activation_and_mul_backward.co
 #include "activation_and_mul_backward.h"
 
 #include "device/map/activation_gradient.h"

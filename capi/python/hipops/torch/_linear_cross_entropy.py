@@ -41,7 +41,7 @@ class _Loss(NamedTuple):
         return loss, dhidden, dweight
 
 
-class _LinearCrossEntropy(torch.autograd.Function):
+class _LinearCrossEntropy(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, hidden: torch.Tensor, weight: torch.Tensor, target: torch.Tensor, kind: _Loss, reduction: str) -> torch.Tensor:
         ctx.kind, ctx.reduction = kind, reduction
@@ -68,7 +68,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         return *(None if gradient is None else gradient.clone().mul_(dloss.view(1)) for gradient in ctx.saved_tensors), None, None, None
 
 
-@torch.compiler.disable
+@torch.compiler.disable  # type: ignore[misc]
 def linear_cross_entropy(hidden: torch.Tensor, weight: torch.Tensor, target: torch.Tensor, ignore_index: int = -100,
                          label_smoothing: float = 0.0, z_loss: float = 0.0, reduction: str = "mean",
                          chunk_rows: int | None = None) -> torch.Tensor:
@@ -96,5 +96,5 @@ def linear_cross_entropy(hidden: torch.Tensor, weight: torch.Tensor, target: tor
     if chunk_rows < 1:
         raise ValueError(f"{op}: chunk_rows is {chunk_rows}, expected 1 or more")
     kind = _Loss(ignore_index, label_smoothing, z_loss, chunk_rows)
-    loss: torch.Tensor = _LinearCrossEntropy.apply(hidden.reshape(rows, -1), weight, target.reshape(rows), kind, reduction)  # type: ignore[no-untyped-call]
+    loss: torch.Tensor = _LinearCrossEntropy.apply(hidden.reshape(rows, -1), weight, target.reshape(rows), kind, reduction)
     return loss.view(target.shape) if reduction == "none" else loss
