@@ -1164,7 +1164,7 @@ MUTATIONS = (
         "activation_and_mul_backward", MAP,
         before="map.present >> k & 1",
         after="true",
-        runs=(Run("smoke", "f32", output="without_dx"),)),
+        runs=(Run("smoke", "f32", output="without_dup"),)),
     Mutation(
         "slope_of_swish_from_rounded_sigmoid",
         "1 + x * sigmoid(-x) is computed without the rest of sigmoid(-x).",
