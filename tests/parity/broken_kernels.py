@@ -600,7 +600,7 @@ MUTATIONS = (
         "cross_entropy", KERNEL,
         before="      found = found_ahead;",
         after="      load_element<Op>(rows, found);",
-        runs=(Run("sizes", "bf16"), Run("sizes", "f32"))),
+        runs=(Run("sizes", "bf16"),)),
     Mutation(
         "target_of_another_row_in_memory",
         "A row in memory has the target of the row before.",
