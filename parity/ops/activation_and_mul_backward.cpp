@@ -34,15 +34,17 @@ void reference(Case* test) {
 void random_call(RandomCase& m) {
   const Shape shape = random_shape(m.choices, random_rank(m.choices, 0), m.budget);
   const std::string in_place = m.choices.pick<std::string>({"", "", "", "dy", "x", "up"}), absent = m.choices.pick<std::string>({"", "", "dx", "dup"});
+  std::string output;  // in place
+  Layout of_output;
   for (const std::string name : {"dy", "x", "up"}) {
     const Layout layout = m.add_numbers(name, shape, name == in_place ? Use::kOutput : Use::kSource);
-    const std::string output = absent == "dx" || (absent.empty() && name == "up") ? "dup" : "dx";
     if (name != in_place) continue;
-    m.add_output(output, layout);
+    output = absent == "dx" || (absent.empty() && name == "up") ? "dup" : "dx";
+    of_output = layout;
     m.test.in_place = {output, name};
   }
   for (const std::string name : {"dx", "dup"})
-    if (name != absent && !find_output(&m.test, name)) m.add_output(name, random_layout(m.choices, m.test.dtype, shape, Use::kOutput));
+    if (name != absent) m.add_output(name, name == output ? of_output : random_layout(m.choices, m.test.dtype, shape, Use::kOutput));
   m.pick_params();
 }
 

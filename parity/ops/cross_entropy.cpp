@@ -15,7 +15,7 @@ int64_t integer_at(const Operand& of, int64_t i) {
 
 // The numbers of a row of x. A row with a NaN or +inf, or only -inf, has results of NaN.
 struct LogSum {
-  Real greatest = -INFINITY, logarithm = 0;
+  Real greatest = -INFINITY, total = 1, logarithm = 0;  // total: of e^(x - greatest)
   bool is_empty = false, is_nan = false;
 
   explicit LogSum(const std::vector<Real>& row) {
@@ -25,7 +25,8 @@ struct LogSum {
     if (is_nan) return;
     std::vector<Real> powers;
     for (const Real x : row) powers.push_back(std::exp(x - greatest));
-    logarithm = std::log(static_cast<Real>(sum(powers)));
+    total = static_cast<Real>(sum(powers));
+    logarithm = std::log(total);
   }
   Real value() const { return is_empty ? -INFINITY : is_nan ? kNan : greatest + logarithm; }
   Real magnitude() const { return std::fabs(greatest) + logarithm; }
@@ -67,7 +68,8 @@ void reference(Case* test) {
     if (!dx) continue;
     const Real factor = dloss ? Operand{*dloss}.value(r) : 1;
     for (int64_t c = 0; c < cols; ++c) {
-      const Real power = log_sum.is_nan ? kNan : std::exp(row[static_cast<size_t>(c)] - of_row), at_target = c == target ? 1 - smoothing : 0;
+      const Real power = log_sum.is_nan ? kNan : std::exp(row[static_cast<size_t>(c)] - log_sum.greatest) / log_sum.total;
+      const Real at_target = c == target ? 1 - smoothing : 0;
       const Real value = factor * power * (1 + 2 * z * of_row) - (smoothing != 0 ? factor * each : 0), scale = power * (1 + terms) + each + at_target;
       dx->values.push_back(counts ? static_cast<double>(value - (c == target ? factor * at_target : 0)) : 0);
       const Real size = factor == 0 ? std::numeric_limits<double>::min() : scale * std::fabs(factor);  // the sign of 0 times a number is free
