@@ -18,7 +18,7 @@ constexpr uint32_t kSequences = 4, kVocabulary = 1000, kSteps = 32, kPrompt = 20
 
 using hipops::tensor;
 
-// What the requests ask for. Temperature 0 is greedy; the numbers of the last sequence change no logit.
+// Each request's numbers. Temperature 0 is greedy. The penalties of the last request change no logit.
 struct Requests {
   std::vector<float> repetition = {1.3f, 1.1f, 1, 1}, frequency = {0, 0.2f, 0.5f, 0}, presence = {0, 0.1f, -0.2f, 0};
   std::vector<float> temperature = {0, 0.8f, 1, 1.5f}, top_p = {1, 0.9f, 1, 0.95f}, min_p = {0, 0, 0.05f, 0};

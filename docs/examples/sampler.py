@@ -14,7 +14,7 @@ import numpy as np
 
 SEQUENCES, VOCABULARY, STEPS, PROMPT, SEED = 4, 1000, 32, 20, 7
 
-# What the requests ask for. Temperature 0 is greedy; the numbers of the last sequence change no logit.
+# Each request's numbers. Temperature 0 is greedy. The penalties of the last request change no logit.
 REQUESTS = {"repetition": [1.3, 1.1, 1, 1], "frequency": [0, 0.2, 0.5, 0], "presence": [0, 0.1, -0.2, 0],
             "temperature": [0, 0.8, 1, 1.5], "top_k": [0, 50, 0, 200], "top_p": [1, 0.9, 1, 0.95], "min_p": [0, 0, 0.05, 0]}
 
