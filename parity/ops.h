@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -132,7 +133,8 @@ struct OpEntry {
   std::string (*problem)(const Arguments& a) = nullptr;
   void (*make_as_passed)(hipops_tensor* y, hipops_tensor* x) = nullptr;
 
-  bool in_place = false;             // y may be x itself
+  // By the name of an output: the inputs of which it may be exactly the same view.
+  std::map<std::string, std::set<std::string>> in_place = {};
   bool by_rows = false;              // reduces over the last dimension, each row by itself
   const char* kernels_of = nullptr;  // the op whose kernels it launches, if it has none of its own
   BenchSpec bench = {};

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -192,9 +191,6 @@ inline void check_every_tensor(const std::string& op) {
         far.invalid(name + ".shape and " + name + ".stride reach outside the address space");
       }
     }
-  const std::set<std::string> moving = {
-      "gather",      "index_select", "scatter", "scatter_add", "index_add", "upsample_nearest1d", "upsample_nearest2d",
-      "strided_copy", "reduce", "topk", "sort"};
   for (const TensorSpec& output : entry.outputs) {
     if (output.role == Role::kReport) continue;
     const std::string y = output.name;
@@ -215,8 +211,8 @@ inline void check_every_tensor(const std::string& op) {
         if (distance < 0 && is_one) continue;    // before it
         OpCall call(op);
         call[input.name].data = call.data(y) + distance;
-        const bool is_like_x = output.role == Role::kData || (output.role == Role::kResult && entry.in_place);
-        const bool may_be_y = is_like_x && input.role == Role::kData && moving.count(op) == 0;
+        const auto in_place = entry.in_place.find(y);
+        const bool may_be_y = in_place != entry.in_place.end() && in_place->second.count(input.name) != 0;
         call.invalid(y + " overlaps " + input.name + ", expected separate memory" +
                      (may_be_y ? " or exactly the same view" : ""));
       }

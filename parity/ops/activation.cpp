@@ -60,7 +60,7 @@ OpEntry describe_activation() {
   op.bind = [](const Arguments& a) {
     return bound(hipops_activation, a["y"], a["x"], kind_of(a), a.real("alpha"), a.stream());
   };
-  op.in_place = true;
+  op.in_place = {{"y", {"x"}}};
   op.random_case = random_activation;
   op.reference = reference;
   op.large_cases = add_large_cases;

@@ -78,7 +78,7 @@ OpEntry describe_activation_and_mul() {
     return bound(hipops_activation_and_mul, a["y"], a["x"], a["up"], kind_of(a), a.real("limit"), a.real("alpha"),
                  a.flags(), a.stream());
   };
-  op.in_place = true;
+  op.in_place = {{"y", {"x", "up"}}};
   op.random_case = random_activation_and_mul;
   op.reference = reference;
   op.large_cases = add_large_cases;

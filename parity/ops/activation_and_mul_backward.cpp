@@ -106,6 +106,7 @@ OpEntry describe_activation_and_mul_backward() {
     return bound(hipops_activation_and_mul_backward, a["dx"], a["dup"], a["dy"], a["x"], a["up"], kind_of(a), a.real("limit"),
                  a.real("alpha"), a.flags(), a.stream());
   };
+  op.in_place = {{"dx", {"dy", "x", "up"}}, {"dup", {"dy", "x", "up"}}};
   op.random_case = random_call;
   op.reference = reference;
   op.large_cases = add_large_cases;

@@ -65,6 +65,7 @@ OpEntry describe_activation_backward() {
   op.bind = [](const Arguments& a) {
     return bound(hipops_activation_backward, a["dx"], a["dy"], a["x"], kind_of(a), a.real("alpha"), a.stream());
   };
+  op.in_place = {{"dx", {"dy", "x"}}};
   op.random_case = random_call;
   op.reference = reference;
   op.large_cases = add_large_cases;

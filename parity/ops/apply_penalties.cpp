@@ -136,7 +136,7 @@ OpEntry describe_apply_penalties() {
   op.bind = [](const Arguments& a) {
     return bound(hipops_apply_penalties, a["y"], a["x"], a["prompt"], a["counts"], a["repetition"], a["frequency"], a["presence"], a.stream());
   };
-  op.in_place = true;
+  op.in_place = {{"y", {"x"}}};
   op.bench.rank = 2;
   op.random_case = random_penalties;
   op.reference = reference;

@@ -187,6 +187,7 @@ OpEntry describe_cross_entropy() {
     return bound(hipops_cross_entropy, a["loss"], a["lse"], a["dx"], a["x"], a["target"], a["dloss"], a.integer("ignore_index"),
                  a.real("label_smoothing"), a.real("z_loss"), a.flags(), a.report(), a.stream());
   };
+  op.in_place = {{"dx", {"x"}}};
   op.by_rows = true;
   op.random_case = random_call;
   op.reference = reference;

@@ -116,7 +116,7 @@ OpEntry describe_cumsum() {
   op.workspace_bytes = [](const Arguments& a, int64_t* bytes) {
     return hipops_cumsum_workspace_bytes(a["y"], a["x"], a.dim(), bytes);
   };
-  op.in_place = true;
+  op.in_place = {{"y", {"x"}}};
   op.random_case = random_cumsum;
   op.reference = reference;
   op.large_cases = add_large_cases;

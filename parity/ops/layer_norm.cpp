@@ -52,7 +52,8 @@ OpEntry describe_layer_norm() {
     return bound(hipops_layer_norm, a["y"], a["mean"], a["rstd"], a["x"], a["weight"], a["bias"], a.real("eps"),
                  a.flags(), a.stream());
   };
-  op.in_place = op.by_rows = true;
+  op.in_place = {{"y", {"x"}}};
+  op.by_rows = true;
   op.random_case = random_row_case;
   op.reference = expect_norm<false>;
   op.large_cases = large::add_row_cases;
@@ -68,7 +69,8 @@ OpEntry describe_fused_add_layer_norm() {
     return bound(hipops_fused_add_layer_norm, a["y"], a["residual_out"], a["mean"], a["rstd"], a["x"], a["residual"],
                  a["weight"], a["bias"], a.real("eps"), a.flags(), a.stream());
   };
-  op.in_place = op.by_rows = true;
+  op.in_place = {{"y", {"x", "residual"}}, {"residual_out", {"x", "residual"}}};
+  op.by_rows = true;
   op.random_case = random_residual_case;
   op.reference = expect_norm<true>;
   op.large_cases = large::add_row_cases;

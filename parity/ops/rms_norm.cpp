@@ -42,7 +42,8 @@ OpEntry describe_rms_norm() {
   op.bind = [](const Arguments& a) {
     return bound(hipops_rms_norm, a["y"], a["rstd"], a["x"], a["weight"], a.real("eps"), a.flags(), a.stream());
   };
-  op.in_place = op.by_rows = true;
+  op.in_place = {{"y", {"x"}}};
+  op.by_rows = true;
   op.random_case = random_row_case;
   op.reference = expect_rms_norm;
   op.large_cases = large::add_row_cases;
@@ -61,7 +62,8 @@ OpEntry describe_fused_add_rms_norm() {
     return bound(hipops_fused_add_rms_norm, a["y"], a["residual_out"], a["rstd"], a["x"], a["residual"], a["weight"],
                  a.real("eps"), a.flags(), a.stream());
   };
-  op.in_place = op.by_rows = true;
+  op.in_place = {{"y", {"x", "residual"}}, {"residual_out", {"x", "residual"}}};
+  op.by_rows = true;
   op.random_case = random_residual_case;
   op.reference = expect_fused_add_rms_norm;
   op.large_cases = large::add_row_cases;

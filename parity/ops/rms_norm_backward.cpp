@@ -241,6 +241,7 @@ OpEntry describe_rms_norm_backward() {
   op.workspace_bytes = [](const Arguments& a, int64_t* bytes) {
     return hipops_rms_norm_backward_workspace_bytes(a["dx"], a["dw"], a["dy"], a["x"], a["weight"], a["rstd"], bytes);
   };
+  op.in_place = {{"dx", {"dy", "x"}}};
   op.random_case = random_call;
   op.reference = reference;
   op.large_cases = add_large_cases<false>;
@@ -260,6 +261,7 @@ OpEntry describe_layer_norm_backward() {
     return hipops_layer_norm_backward_workspace_bytes(a["dx"], a["dw"], a["db"], a["dy"], a["x"], a["weight"], a["mean"], a["rstd"],
                                                       bytes);
   };
+  op.in_place = {{"dx", {"dy", "x"}}};
   op.random_case = random_call;
   op.reference = reference_of_layer;
   op.large_cases = add_large_cases<true>;

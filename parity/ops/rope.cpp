@@ -93,7 +93,7 @@ OpEntry describe(const char* name) {
   op.bind = [](const Arguments& a) {
     return bound(function, a["y"], a["x"], a["cos"], a["sin"], a["positions"], a.stream());
   };
-  op.in_place = true;
+  op.in_place = {{"y", {"x"}}};
   op.bench.rank = 4;
   op.bench.even_columns = true;
   op.random_case = random_rope<tokens_first>;

@@ -115,6 +115,7 @@ OpEntry describe_softmax_backward() {
   op.bind = [](const Arguments& a) {
     return bound(hipops_softmax_backward, a["dx"], a["dy"], a["y"], a.real("scale"), a.flags(), a.stream());
   };
+  op.in_place = {{"dx", {"dy", "y"}}};
   op.by_rows = true;
   op.random_case = random_call;
   op.reference = reference<of_softmax, true>;
@@ -127,6 +128,7 @@ OpEntry describe_log_softmax_backward() {
   op.bind = [](const Arguments& a) {
     return bound(hipops_log_softmax_backward, a["dx"], a["dy"], a["y"], a.flags(), a.stream());
   };
+  op.in_place = {{"dx", {"dy", "y"}}};
   op.by_rows = true;
   op.random_case = random_call;
   op.reference = reference<of_log_softmax, false>;

@@ -85,7 +85,8 @@ OpEntry describe_softmax_ext() {
   op.bind = [](const Arguments& a) {
     return bound(hipops_softmax_ext, a["y"], a["x"], a["mask"], a["alibi_slopes"], a["sinks"], a.real("scale"), a.flags(), a.stream());
   };
-  op.in_place = op.by_rows = true;
+  op.in_place = {{"y", {"x"}}};
+  op.by_rows = true;
   op.random_case = random_softmax_ext_case;
   op.reference = reference;
   op.bench.moved = [](int64_t x, int64_t) { return 3 * x; };  // the mask, too

@@ -95,22 +95,22 @@ std::set<const char*> bytes_of(const hipops_tensor& t, size_t* count) {
   return bytes;
 }
 
-// The first output's elements are distinct. An input shares none of them, unless it is the same view and the op allows
-// this.
-void check_acceptance(HostileCall& call) {
-  const std::string name = call.op->outputs.front().name;
-  const hipops_tensor& y = call.find(name)->tensor;
-  const std::set<std::string> may_be_y = name == "dx" ? std::set<std::string>{"x", "dy"}
-                                         : call.op->in_place ? std::set<std::string>{"x"} : std::set<std::string>{};
-  size_t count;
-  const std::set<const char*> written = bytes_of(y, &count);
-  if (written.size() != count) wrong("accepted an output whose elements meet");
-  if (written.empty()) return;
-  for (const HostileTensor& input : call.tensors) {
-    if (input.name == name || !input.given) continue;
-    if (may_be_y.count(input.name) != 0 && same_view(y, input.tensor)) continue;
-    for (const char* byte : bytes_of(input.tensor, &count)) {
-      if (written.count(byte) != 0) wrong("accepted an output that overlaps " + input.name);
+// An output's elements are distinct. No other tensor shares one of them, unless it is the same view and the op allows this.
+void check_acceptance(const HostileCall& call) {
+  for (const HostileTensor& output : call.tensors) {
+    if (!output.output || !output.given) continue;
+    size_t count;
+    const std::set<const char*> written = bytes_of(output.tensor, &count);
+    if (written.size() != count) wrong("accepted a tensor " + output.name + " whose elements meet");
+    if (written.empty()) continue;
+    const auto allowed = call.op->in_place.find(output.name);
+    for (const HostileTensor& other : call.tensors) {
+      if (&other == &output || !other.given) continue;
+      const bool may_be_output = allowed != call.op->in_place.end() && allowed->second.count(other.name) != 0;
+      if (may_be_output && same_view(output.tensor, other.tensor)) continue;
+      for (const char* byte : bytes_of(other.tensor, &count)) {
+        if (written.count(byte) != 0) wrong("accepted a tensor " + output.name + " that overlaps " + other.name);
+      }
     }
   }
 }

@@ -157,7 +157,8 @@ HostileCall hostile_call(Choices& choices, const parity::OpEntry& op, const pari
     tensor.output = true;
     tensor.tensor = parity::view(output.layout, nullptr);
     tensor.offset = output.layout.offset;
-    if (valid.in_place) tensor.alias = 0;
+    if (valid.in_place && valid.in_place->output == output.name)
+      tensor.alias = static_cast<int>(call.find(valid.in_place->input) - call.tensors.data());
     call.tensors.push_back(tensor);
   }
   if (valid.params.count(parity::kWorkspaceParam) != 0 && valid.params.at(parity::kWorkspaceParam) != 0)

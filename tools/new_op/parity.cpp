@@ -20,7 +20,7 @@ void random_@op@(RandomCase& m) {
 OpEntry describe_@op@() {
   OpEntry op = {"@op@", kFloats, {kY}, {kX}};
   op.bind = [](const Arguments& a) { return bound(hipops_@op@, a["y"], a["x"], a.stream()); };
-  op.in_place = true;
+  op.in_place = {{"y", {"x"}}};
   op.random_case = random_@op@;
   op.reference = reference;
   return op;

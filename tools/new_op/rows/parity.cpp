@@ -30,7 +30,8 @@ void reference(Case* test) {
 OpEntry describe_@op@() {
   OpEntry op = {"@op@", kFloats, {kY}, {kX}, {{"flags", true, true, {0, HIPOPS_BATCH_INVARIANT}}}};
   op.bind = [](const Arguments& a) { return bound(hipops_@op@, a["y"], a["x"], a.flags(), a.stream()); };
-  op.in_place = op.by_rows = true;
+  op.in_place = {{"y", {"x"}}};
+  op.by_rows = true;
   op.random_case = random_row_case;
   op.reference = reference;
   return op;
