@@ -79,7 +79,12 @@ UpTo up_to(const Known& known, u32 wave) {
 std::vector<OrderOp> find_order(const std::vector<Op>& ops, const Target& target) {
   std::vector<OrderOp> found;
   found.reserve(ops.size());
-  for (const Op& o : ops) found.push_back(order_op(o, target));
+  for (const Op& o : ops) {
+    OrderOp op = order_op(o, target);
+    op.is_checked = op.loads_left >= 0 || op.stores_left >= 0 || op.counts_load || op.counts_store || op.write_back ||
+                    op.invalidates != 0 || op.arrives;
+    found.push_back(op);
+  }
   return found;
 }
 
@@ -209,6 +214,7 @@ void WaveOrder::before(Wave&, const Op& o) {
   const OrderOp& op = launch_->code->order_ops[size_t(&o - launch_->code->ops.data())];
   op_ = &op;
   told_of_ = nullptr;
+  if (!op.is_checked) return;
   if (op.loads_left >= 0) wait(loading_, size_t(op.loads_left));
   if (op.stores_left >= 0) wait(storing_, size_t(op.stores_left));
   if (op.invalidates & Reach::Device) add(near_, seen_);

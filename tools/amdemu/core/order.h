@@ -27,6 +27,7 @@ struct OrderOp {                       // the facts about an instruction that th
   u8 invalidates = 0;                  // bits of Reach
   bool shared = false;                 // an access past the caches, which all workgroups see
   bool arrives = false;                // at the workgroup's barrier
+  bool is_checked = false;             // one of the above
 };
 // An invalidation makes stores of the workgroup's other waves visible, or stores of all waves.
 namespace Reach { constexpr u8 Group = 1, Device = 2; }

@@ -153,9 +153,8 @@ void Waits::wait(const WaitOp& o) {
   while (!loads_.empty() && loads_.front().counters == 0) loads_.pop_front();
 }
 
-void Waits::before(Wave& w, const Op& o) {
-  const WaitOp& op = (*ops_)[size_t(&o - first_)];
-  if (op.is_wait) return wait(op);
+// Throws Fault if a load into one of the instruction's registers is under way.
+void Waits::check(Wave& w, const Op& o, const WaitOp& op) const {
   for (const Registers& named : op.named)
     for (u32 r = named.first; r < u32(named.first) + named.count; ++r) {
       const Load* load = of_[r];
@@ -173,6 +172,13 @@ void Waits::before(Wave& w, const Op& o) {
       snprintf(at, sizeof at, "%06x", load->op->addr);
       w.fault(o, name + " is used before a wait for the load into it, pc " + at + ": " + load->op->text);
     }
+}
+
+void Waits::before(Wave& w, const Op& o) {
+  const WaitOp& op = (*ops_)[size_t(&o - first_)];
+  if (op.is_wait) return wait(op);
+  if (!loads_.empty()) check(w, o, op);
+  if (op.counter == Awaited::Nothing && op.loaded.count == 0) return;
   Load* load = nullptr;
   if (op.loaded.count != 0) {
     loads_.push_back({&o, op.loaded, op.flat ? 2 : 1});

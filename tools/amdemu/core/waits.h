@@ -45,6 +45,7 @@ class Waits {
     int counters;  // that still count it
   };
   void wait(const WaitOp& o);
+  void check(Wave& w, const Op& o, const WaitOp& op) const;
   void leave(Awaited counter, size_t left);
 
   const std::vector<WaitOp>* ops_ = nullptr;
