@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """The derivatives of torch.ops.hipops, on a GPU if PyTorch sees one, otherwise on the CPU. Exit 77 without PyTorch."""
 
+import copy
 import sys
+import threading
 import warnings
+from functools import partial
 
 try:
     import torch
@@ -12,7 +15,9 @@ except ImportError:
 
 import hipops
 import hipops.torch
-from torch.utils.checkpoint import checkpoint
+from torch.autograd import forward_ad
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
 
 wrong = []
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -302,6 +307,127 @@ for exception, words, call in (
         (ValueError, "chunk_rows is 0, expected 1 or more", lambda: linear(hidden, matrix, labels, chunk_rows=0)),
         (NotImplementedError, "linear_cross_entropy has no second derivative", lambda: torch.autograd.grad(torch.autograd.grad(linear(*given, labels), given, create_graph=True)[0].sum(), given))):
     expect(exception, words, call)
+
+# ---- Ways in which a gradient could be lost: each op has the right one, or an error with a reason
+def pulled_back(function, *given):
+    *given, dy = given
+    return torch.func.vjp(function, *given)[1](dy)
+
+
+hidden, matrix, dy = normal(3, 6), normal(8, 6), normal(3, 8)
+losing = {
+    "cross_entropy": (lambda x: ops.cross_entropy(x, few_targets, -100, 0.1, 0.01)[0], own_cross_entropy, (x,)),
+    "linear_cross_entropy": (lambda *given: linear(*given, few_targets), lambda h, w: F.cross_entropy(h @ w.t(), few_targets), (hidden, matrix)),
+    "linear_cross_entropy, rows": (lambda *given: linear(*given, few_targets, reduction="none", chunk_rows=2),
+                                   lambda h, w: F.cross_entropy(h @ w.t(), few_targets, reduction="none"), (hidden, matrix)),
+    "activation_backward": (lambda dy, x: ops.activation_backward(dy, x, "gelu"), lambda dy, x: pulled_back(F.gelu, x, dy)[0], (dy, x)),
+    "activation_and_mul_backward": (lambda dy, *given: torch.cat(ops.activation_and_mul_backward(dy, *given)),
+                                    lambda dy, *given: torch.cat(pulled_back(lambda x, up: F.silu(x) * up, *given, dy)), (dy, x, normal(3, 8))),
+    "softmax_backward": (lambda dy, y: ops.softmax_backward(dy, y, 0.5), lambda dy, y: 0.5 * y * (dy - (dy * y).sum(-1, keepdim=True)), (dy, x.softmax(-1))),
+}
+
+
+def of_leaves(call, given, dy, change=lambda leaves: leaves, finish=lambda y: y):
+    """The gradients of leaves, for a call of their results by `change`, and a loss of its result by `finish`."""
+    leaves = [leaf(each) for each in given]
+    y = finish(call(*change(leaves)))
+    y.backward(dy.expand_as(y).to(y.dtype))
+    return [each.grad for each in leaves]
+
+
+def under(context, call):
+    def run(*given):
+        with context():
+            return call(*given)
+    return run
+
+
+def changed_after(call, given, dy):
+    copies = []
+    return of_leaves(call, given, dy, lambda leaves: copies.extend(each * 1 for each in leaves) or copies, lambda y: (copies[0].mul_(2), y)[1])
+
+
+def backward_under_autocast(call, given, dy):
+    leaves = [leaf(each) for each in given]
+    y = call(*leaves)
+    with torch.autocast(device, torch.bfloat16):
+        y.backward(dy)
+    return [each.grad for each in leaves]
+
+
+def in_threads(call, given, dy):
+    leaves = [leaf(each) for each in given]
+    threads = [threading.Thread(target=lambda: call(*leaves).backward(dy)) for _ in range(4)]
+    for step in (threading.Thread.start, threading.Thread.join):
+        for each in threads:
+            step(each)
+    return [each.grad / 4 for each in leaves]
+
+
+def for_two(call, given, dy):
+    leaves = [leaf(each) for each in given]
+    return [each[1] for each in torch.autograd.grad(call(*leaves), leaves, torch.stack((dy * 0, dy)), is_grads_batched=True)]
+
+
+def selective(call):
+    saved = torch.ops.aten.mm.default, *[getattr(ops, name).default for name in losing if "," not in name and "linear" not in name]
+    policy = partial(create_selective_checkpoint_contexts, lambda context, op, *a, **k: CheckpointPolicy.MUST_SAVE if op in saved else CheckpointPolicy.PREFER_RECOMPUTE)
+    return lambda *given: checkpoint(call, *given, use_reentrant=False, context_fn=policy)
+
+
+def with_dual(call, given, dy):
+    with forward_ad.dual_level():
+        call(forward_ad.make_dual(given[0], given[0]), *given[1:])
+
+
+in_place_changed, alone_only = "modified by an inplace operation", "linear_cross_entropy has no "
+no_rule, no_graph = (NotImplementedError, alone_only + "rule for torch.func"), (RuntimeError, "does not require grad")
+linear_ops = [name for name in losing if "linear" in name]
+# Each way has a function, and the errors of ops. None: the way is not for the op. The other ops give the gradient.
+ways = {
+    "not contiguous": (lambda call, given, dy: of_leaves(call, given, dy.t().contiguous().t() if dy.dim() > 1 else dy, lambda leaves: [each.t().contiguous().t() for each in leaves]), {}),
+    "slices": (lambda call, given, dy: of_leaves(call, given, dy, lambda leaves: [F.pad(each, (2, 3))[:, 2:-3] for each in leaves]), {}),
+    "changed in place after it": (changed_after, dict.fromkeys(list(losing)[2:], (RuntimeError, in_place_changed))),
+    "result changed in place": (lambda call, given, dy: of_leaves(call, given, dy / 2, finish=lambda y: y.mul_(2)), {}),
+    "detached": (lambda call, given, dy: of_leaves(call, given, dy, lambda leaves: [each.detach() for each in leaves]), dict.fromkeys(losing, no_graph)),
+    "no_grad": (lambda call, given, dy: of_leaves(under(torch.no_grad, call), given, dy), dict.fromkeys(losing, no_graph)),
+    "inference_mode": (lambda call, given, dy: of_leaves(under(torch.inference_mode, call), given, dy), dict.fromkeys(losing, no_graph)),
+    "reentrant checkpoint": (lambda call, given, dy: of_leaves(lambda *given: checkpoint(call, *given, use_reentrant=True), given, dy), {}),
+    "selective checkpoint": (lambda call, given, dy: of_leaves(selective(call), given, dy), {}),
+    "saved on the CPU": (lambda call, given, dy: of_leaves(under(torch.autograd.graph.save_on_cpu, call), given, dy), {}),
+    "backward under autocast": (backward_under_autocast, {}),
+    "compiled": (lambda call, given, dy: of_leaves(torch.compile(call, backend="aot_eager"), given, dy), {}),
+    "jit.trace": (lambda call, given, dy: of_leaves(torch.jit.trace(call, tuple(given), check_trace=False), given, dy), {}),
+    "threads": (in_threads, {}),
+    "hooks": (lambda call, given, dy: of_leaves(call, given, dy * 2, finish=lambda y: (y.register_hook(lambda gradient: gradient / 2), y)[1]), {}),
+    "copies of parameters": (lambda call, given, dy: of_leaves(call, [copy.deepcopy(torch.nn.Parameter(each)) for each in given], dy), {}),
+    "many gradients at once": (for_two, dict.fromkeys(linear_ops, (NotImplementedError, alone_only + "backward pass for many"))),
+    "vmap of vjp": (lambda call, given, dy: [each[1] for each in torch.vmap(torch.func.vjp(call, *given)[1])(torch.stack((dy * 0, dy)))], dict.fromkeys(linear_ops, no_rule)),
+    "functionalize": (lambda call, given, dy: of_leaves(torch.func.functionalize(call), given, dy), dict.fromkeys(linear_ops, no_rule)),
+    "make_fx": (lambda call, given, dy: of_leaves(make_fx(call)(*given), given, dy), dict.fromkeys(linear_ops, no_rule)),
+    "a tangent": (with_dual, {name: (NotImplementedError, f"{name.partition(',')[0]} has no forward-mode derivative") for name in losing}),
+    "meta": (lambda call, given, dy: call(*[each.to("meta") for each in given]), {
+        **dict.fromkeys(losing), "cross_entropy": (RuntimeError, f"cross_entropy: target is on {few_targets.device}, expected meta"), **dict.fromkeys(linear_ops, (NotImplementedError, "hidden is a Tensor on meta"))}),
+    "integers": (lambda call, given, dy: call(*[each.long() for each in given]), {
+        **{name: (RuntimeError, f"{name}: {'y' if 'soft' in name else 'x'}.dtype is i64") for name in losing}, **dict.fromkeys(linear_ops, (ValueError, "hidden is of torch.int64, expected one of"))}),
+    "two dtypes": (lambda call, given, dy: of_leaves(call, [given[0].half(), *given[1:]], dy), {
+        "cross_entropy": None, **dict.fromkeys(linear_ops, (ValueError, "weight is of torch.float32, expected torch.float16")),
+        **{name: (RuntimeError, f"{name}: dy.dtype is f16, expected f32") for name in list(losing)[3:]}}),
+}
+for name, (call, own, given) in losing.items():
+    wide, given = [leaf(each) for each in given], [each.float() for each in given]
+    result = own(*wide)
+    for of_stride_0 in (False, True):
+        dy = torch.randn(() if of_stride_0 else result.shape, device=device).expand(result.shape)
+        expected = torch.autograd.grad(result, wide, dy.double(), retain_graph=True)
+        for way, (run, errors) in ways.items():
+            torch._dynamo.reset()
+            error = errors.get(name, ())
+            if error:
+                expect(*error, lambda: run(call, given, dy))
+            elif error is not None:
+                for got, right in zip(run(call, given, dy), expected):
+                    expect_close(f"{name}, {way}, dy of stride 0: {of_stride_0}", got, right, 1e-5)
 
 # ---- Every call that could lose a gradient is right or raises
 at, single = torch.tensor([0, 2, 2], device=device), torch.float32

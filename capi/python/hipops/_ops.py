@@ -703,11 +703,11 @@ def layer_norm_backward(dy: Any, x: Any, weight: Any = None, mean: Any = None, r
 def cross_entropy(x: Any, target: Any, ignore_index: int = -100, label_smoothing: float = 0.0, z_loss: float = 0.0,
                   batch_invariant: bool = False, gradient: bool = False, *, dloss: Any = None, out: Any = None, lse: Any = None, dx: Any = None,
                   report: Any = None, stream: Any = None) -> tuple[Any, Any, Any]:
-    """The loss of each row of logits x for its target, log(sum(exp(x))) of each row, and, with `gradient`, the gradient of x, otherwise
-    None. `out` is memory for the losses, and dx, which may be x, for the gradient. dloss: the gradient of each loss, a factor of dx. target is of int32 or int64. A row whose target is ignore_index or out of range is left out: its loss and its dx are 0."""
+    """The loss of each row of logits x for its target, log(sum(exp(x))) of each row, and, with `gradient` or a dx, the gradient of x,
+    otherwise None. `out` is memory for the losses, and dx, which may be x, for the gradient. dloss: the gradient of each loss, a factor of dx. target is of int32 or int64. A row whose target is ignore_index or out of range is left out: its loss and its dx are 0."""
     flags, rows = _flags("cross_entropy", batch_invariant=batch_invariant), _shape("cross_entropy", "target", target)
     loss, lse = (_result("cross_entropy", made, x, rows, _dtype_of_rows(x)) for made in (out, lse))
-    dx = _result("cross_entropy", dx, x) if _flag("cross_entropy", "gradient", gradient, 1) else None
+    dx = _result("cross_entropy", dx, x) if _flag("cross_entropy", "gradient", gradient, 1) or dx is not None else None
     _call("cross_entropy", x, stream, loss=loss, lse=lse, dx=dx, x=x, target=target, dloss=dloss, ignore_index=ignore_index,
           label_smoothing=label_smoothing, z_loss=z_loss, flags=flags, report=report)
     return loss, lse, dx

@@ -118,7 +118,7 @@ def _define(name: str, arguments: str, returns: str, make: Callable[..., Any] | 
         results: dict[str, Any] = {}
         try:
             made = make(*given) if make else ()
-            results = dict(zip(outputs, made)) if isinstance(made, tuple) else {"out": made}
+            results = {key: y for key, y in zip(outputs, made if isinstance(made, tuple) else (made,)) if y.shape != (0,)}
         except Exception:  # the function below refuses bad arguments, and allocates the results itself
             pass
         try:

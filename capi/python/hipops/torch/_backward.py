@@ -20,7 +20,13 @@ from .. import _ops
 
 _WITHOUT_BACKWARD = "torch.ops.hipops.{} has no backward pass for {}: call it under torch.inference_mode() or no_grad(), or on {}.detach()"
 _WITHOUT_FORWARD = "torch.ops.hipops.{} has no forward-mode derivative: call it under torch.inference_mode(), or on x.detach()"
+_BATCHED = torch._C._parse_dispatch_key("Batched")
 ops = torch.ops.hipops
+
+
+def is_transformed(tensor: torch.Tensor) -> bool:
+    """Whether a transform of torch.func, or vmap of torch.autograd (is_grads_batched), may be at work on the tensor."""
+    return bool(torch._C._are_functorch_transforms_active() or torch._C._dispatch_keys(tensor).has(_BATCHED))
 
 
 class Backward(NamedTuple):
@@ -175,7 +181,10 @@ def _of_topk(a: Any, dy: torch.Tensor, of_indices: None) -> Any:
 def _of_cross_entropy(a: Any, dloss: Any, *others: Any) -> Any:
     if any(gradient is not None for gradient in others):
         raise NotImplementedError(_WITHOUT_BACKWARD.format("cross_entropy", "lse and dx", "x"))
-    return a.dx.clone().mul_(dloss.reshape(*a.shape[:-1], 1)),  # in place, so that no factor is rounded to dx's dtype
+    dloss = dloss.reshape(*a.shape[:-1], 1)
+    if is_transformed(dloss):  # vmap refuses a change in place by a larger tensor
+        return (a.dx * dloss).to(a.dx.dtype),
+    return a.dx.clone().mul_(dloss),  # in place, so that no factor is rounded to dx's dtype
 
 
 def _of_upsampled(a: Any, dy: torch.Tensor, *scales: float | None) -> Any:
@@ -258,6 +267,10 @@ class HipopsOp(torch.autograd.function._SingleLevelFunction):  # type: ignore[mi
         a = SimpleNamespace(needed=needed, **{**ctx.others, **dict(zip(kept.split(), ctx.saved_tensors))})
         made = dict(zip(of.split(), run(a, *gradients)))
         return (None, None, *[made[name] if name in needed else None for name in ctx.op.arguments])[:len(ctx.needs_input_grad)]
+
+    @staticmethod
+    def _compiled_autograd_key(ctx: Any) -> Any:
+        raise NotImplementedError(f"torch.ops.hipops.{ctx.op.name} has no backward pass under compiled autograd: call backward() outside of it")
 
 
 def _apply(op: Op, below: Callable[..., Any], y: torch.Tensor, *given: Any) -> Any:
