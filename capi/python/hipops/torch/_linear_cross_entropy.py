@@ -15,7 +15,7 @@ DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
 
 def _refuse(**tensors: torch.Tensor) -> None:
-    """Refuses what PyTorch would compute without the op's own launches: a tracer's graph, a transform, a tensor without memory."""
+    """Refuses a transform, a tracer, whose graph would lack the op's launches, and a tensor without memory of its own."""
     if is_transformed(tensors["hidden"]) or get_proxy_mode() is not None:
         raise NotImplementedError(f"{OP} has no rule for torch.func, torch.vmap, make_fx and export: call torch.ops.hipops.cross_entropy on the logits")
     for argument, tensor in tensors.items():
