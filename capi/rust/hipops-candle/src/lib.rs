@@ -26,8 +26,8 @@
 //! **Errors** are candle's, with hipops' message, for example `rms_norm: weight.shape[0] is 3, expected 4 (x.shape[1])`.
 //!
 //! **Gradients.** `apply_op1`, `apply_op2` and `apply_op3` add an op to candle's graph. The backward pass returns an error for
-//! [`ArgSort`], [`ArgTopK`] and [`UpsampleNearest2d`], for a cos, sin or index that depends on a variable, and for a second
-//! derivative. candle's own ops compute the gradients of [`LayerNorm`] and [`Softmax`], in f32 or f64. hipops computes the others,
+//! [`ArgSort`], [`ArgTopK`] and [`UpsampleNearest2d`], for a cos, sin, index or target that depends on a variable, and for a
+//! second derivative. candle's own ops compute the gradients of [`LayerNorm`] and [`Softmax`], in f32 or f64. hipops computes the others,
 //! with the same bits on every run. `apply_op1_no_bwd`, `apply_op2_no_bwd`, `apply_op3_no_bwd` and the ops in place add nothing to
 //! the graph, so they are for tensors that need no gradient.
 //!
@@ -326,6 +326,59 @@ impl Op for Softmax {
 }
 custom_op!(CustomOp1 for Softmax, s1 l1);
 in_place_op!(InplaceOp1 for Softmax, s1 l1);
+
+/// `hipops_cross_entropy`, of the logits x \[..., classes\] for the classes in target, which are i64 or i32: `CustomOp2` of x and
+/// target. The result is each row's loss, in f32, or in f64 if x is f64.
+#[derive(Clone, Copy, Debug)]
+pub struct CrossEntropy {
+    /// A row with this target is left out. Its loss and its gradient are 0.
+    pub ignore_index: i64,
+    /// 0 to 1.
+    pub label_smoothing: f64,
+    /// The factor of the square of log(sum(exp(x))) in the loss. 0 or more.
+    pub z_loss: f64,
+}
+impl Default for CrossEntropy {
+    fn default() -> Self {
+        Self { ignore_index: -100, label_smoothing: 0.0, z_loss: 0.0 }
+    }
+}
+impl Op for CrossEntropy {
+    fn name(&self) -> &'static str {
+        "hipops_cross_entropy"
+    }
+    fn inputs(&self) -> &'static [&'static str] {
+        &["x", "target", "dloss"]
+    }
+    fn outputs(&self, inputs: &[(&Layout, DType)]) -> Vec<(Shape, DType)> {
+        let dtype = if inputs[0].1 == DType::F64 { DType::F64 } else { DType::F32 };
+        vec![(inputs[1].0.shape().clone(), dtype), (inputs[0].0.shape().clone(), inputs[0].1)]
+    }
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &[ViewMut<'_>], inputs: &[View<'_>]) -> Result<()> {
+        let Self { ignore_index, label_smoothing, z_loss } = *self;
+        let (x, target, dloss) = (&inputs[0], &inputs[1], inputs.get(2));
+        hipops::cross_entropy(
+            &y[0],
+            None,
+            y.get(1),
+            x,
+            target,
+            dloss,
+            ignore_index,
+            label_smoothing,
+            z_loss,
+            0,
+            Report::NONE,
+            call.stream(),
+        )
+        .map_err(Error::wrap)
+    }
+    fn gradients(&self, inputs: &[&Tensor], _y: &Tensor, dy: &Tensor) -> Result<Vec<Option<Tensor>>> {
+        self.constant(inputs, 1)?;
+        Ok(vec![untracked(self, &[inputs[0], inputs[1], dy], 2)?.pop()])
+    }
+}
+custom_op!(CustomOp2 for CrossEntropy, s1 l1, s2 l2);
 
 macro_rules! rope {
     ($op:ident, $function:ident, $name:literal, $doc:literal) => {

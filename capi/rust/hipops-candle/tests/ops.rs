@@ -1,8 +1,8 @@
 //! Compares each op on candle's CPU device with plain loops.
 use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Result, Shape, Tensor, Var};
 use hipops_candle::{
-    sort, topk, ArgSort, ArgTopK, Gather, IndexAdd, IndexSelect, LayerNorm, Nearest, RmsNorm, Rope, RopeI, RopeThd, ScatterAdd,
-    Softmax, UpsampleNearest2d, HIPOPS_DETERMINISTIC, HIPOPS_SMALLEST, HIPOPS_SORTED, HIPOPS_WEIGHT_PLUS_ONE,
+    sort, topk, ArgSort, ArgTopK, CrossEntropy, Gather, IndexAdd, IndexSelect, LayerNorm, Nearest, RmsNorm, Rope, RopeI, RopeThd,
+    ScatterAdd, Softmax, UpsampleNearest2d, HIPOPS_DETERMINISTIC, HIPOPS_SMALLEST, HIPOPS_SORTED, HIPOPS_WEIGHT_PLUS_ONE,
 };
 use std::cmp::Ordering::Equal;
 
@@ -110,6 +110,30 @@ fn in_place() -> Result<()> {
     }
     close(&whole, &expected);
     says(tensor(&[1.0, 2.0], 2).broadcast_as((3, 2))?.inplace_op1(&Softmax), "y.stride[0] is 0");
+    Ok(())
+}
+
+#[test]
+fn losses() -> Result<()> {
+    let (x, target) = (numbers(15), index(&[2, -100, 4], 3));
+    let op = CrossEntropy { label_smoothing: 0.2, z_loss: 0.1, ..Default::default() };
+    let row = |row: &[f32], at: usize| {
+        let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let lse = most + row.iter().map(|x| (x - most).exp()).sum::<f32>().ln();
+        0.8 * (lse - row[at]) + 0.2 * (lse - row.iter().sum::<f32>() / 5.0) + 0.1 * lse * lse
+    };
+    let (first, second, third) = (row(&x[..5], 2), row(&x[5..10], 3), row(&x[10..], 4));
+    for view in views() {
+        close(&view.apply_op2_no_bwd(&target, &op)?, &[first, 0.0, third]);
+        // A target out of range leaves its row out, too.
+        close(&view.apply_op2_no_bwd(&index(&[7, 3, 4], 3), &CrossEntropy { ignore_index: 4, ..op })?, &[0.0, second, 0.0]);
+    }
+    let low = tensor(&x, (3, 5)).to_dtype(DType::BF16)?;
+    let loss = low.apply_op2_no_bwd(&target, &op)?;
+    assert_eq!((loss.dtype(), loss.dims()), (DType::F32, &[3][..]));
+    close(&loss, &[first, 0.0, third]); // numbers() has no bits that bf16 lacks
+    says(low.apply_op2_no_bwd(&index(&[1, 2], 2), &op), "cross_entropy: target.shape[0] is 2, expected 3 (x.shape[0])");
+    says(low.apply_op2_no_bwd(&target, &CrossEntropy { label_smoothing: 2.0, ..op }), "cross_entropy: label_smoothing is 2");
     Ok(())
 }
 
@@ -337,6 +361,15 @@ fn backward() -> Result<()> {
     differences(&[&[2, 2, 5], &[5], &[5]], |v| v[0].transpose(0, 1)?.apply_op3(&v[1], &v[2], layer_norm))?;
     differences(&[&[3, 4]], |v| v[0].apply_op1(Softmax)?.apply_op1(Softmax))?;
     differences(&[&[4]], |v| v[0].broadcast_as((2, 4))?.apply_op1(Softmax))?;
+    let target = index(&[2, -100, 0], 3);
+    for op in [
+        CrossEntropy::default(),
+        CrossEntropy { label_smoothing: 0.2, ..Default::default() },
+        CrossEntropy { ignore_index: 2, label_smoothing: 0.1, z_loss: 0.3 },
+    ] {
+        differences(&[&[3, 5]], |v| v[0].apply_op2(&target, op))?;
+        differences(&[&[5, 3]], |v| v[0].t()?.apply_op2(&target, op)?.sum_all())?;
+    }
     // A weight without a gradient, and a gradient that is one number for all elements.
     differences(&[&[3, 4]], |v| v[0].apply_op2(&v[0].detach().ones_like()?.get(0)?, rms_norm)?.sum_all())?;
 
@@ -434,6 +467,8 @@ fn no_gradient() -> Result<()> {
     says(added.sum_all()?.backward(), "hipops_index_add: index: it depends on a variable");
     let added = row.apply_op3(&columns, &row, ScatterAdd { dim: 0, flags: 0 })?;
     says(added.sum_all()?.backward(), "hipops_scatter_add: index: it depends on a variable");
+    let loss = row.broadcast_as((4, 4))?.apply_op2(&columns.to_dtype(DType::I64)?, CrossEntropy::default())?;
+    says(loss.sum_all()?.backward(), "hipops_cross_entropy: target: it depends on a variable");
     // Columns of sort depend on no variable.
     let (y, columns) = sort(&row, true)?;
     assert!(y.track_op() && !columns.track_op());
