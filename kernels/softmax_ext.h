@@ -18,7 +18,10 @@ struct SoftmaxExtArgs {
 #define HIPOPS_SOFTMAX_EXT_KERNELS(X)                     \
   HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_ext, f32, 2, 640)  \
   HIPOPS_CLUSTER_OF(X, softmax_ext, f32, aligned, 4)      \
+  HIPOPS_CLUSTER_OF(X, softmax_ext, f32, unaligned, 4)    \
   HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_ext, f16, 2, 640)  \
   HIPOPS_CLUSTER_OF(X, softmax_ext, f16, aligned, 4)      \
+  HIPOPS_CLUSTER_OF(X, softmax_ext, f16, unaligned, 4)    \
   HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_ext, bf16, 2, 640) \
-  HIPOPS_CLUSTER_OF(X, softmax_ext, bf16, aligned, 4)
+  HIPOPS_CLUSTER_OF(X, softmax_ext, bf16, aligned, 4)     \
+  HIPOPS_CLUSTER_OF(X, softmax_ext, bf16, unaligned, 4)

@@ -103,8 +103,7 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 // multiprocessor (NVIDIA) has room for, so a work-item has at most 65536 / resident registers.
 #define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)                              \
   X(op##_##T##_unaligned_cluster, T, 512, in_cluster, 512, unaligned, cluster, 512)   \
-  X(op##_##T##_unaligned_parts, T, 256, 4, 256, unaligned, parts, 768)                \
-  X(op##_##T##_unaligned_merged, T, 256, 4, 256, unaligned, merged, 512)              \
+  HIPOPS_SPLIT_ROWS_OF(X, op, T)                                                      \
   X(op##_##T##_unaligned_stream, T, 256, 4, 256, unaligned, streamed, 512)            \
   X(op##_##T##_strided_32x4, T, 32, 4, 128, strided, on_chip, 1024)                   \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
@@ -124,6 +123,10 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 // For rows that a block does not hold. A cluster of the layout `unaligned` computes aligned rows, too.
 #define HIPOPS_CLUSTER_OF(X, op, T, layout, in_cluster)                                \
   X(op##_##T##_##layout##_cluster, T, 512, in_cluster, 512, layout, cluster, 512)
+// For rows so few, or so long, that several blocks share one: two launches.
+#define HIPOPS_SPLIT_ROWS_OF(X, op, T)                                                \
+  X(op##_##T##_unaligned_parts, T, 256, 4, 256, unaligned, parts, 768)                \
+  X(op##_##T##_unaligned_merged, T, 256, 4, 256, unaligned, merged, 512)
 // All rows by six kernels, for ops that need no more. in_unaligned: `vectors` of unaligned rows. resident: of all on chip
 // but aligned_512x4.
 #define HIPOPS_FEW_ROW_KERNELS_OF(X, op, T, in_unaligned, resident)                    \

@@ -201,6 +201,8 @@ def sizes():
                 shape = (1, vectors * length - odd)
                 mask = index("u8", shape, 3, offset=odd) if kind == "u8" else bell(kind, shape, offset=odd)
                 yield case(f"odd_end_{vectors}" if odd else f"whole_vectors_{vectors}", x_of(dtype, shape, offset=odd), mask)
+        shape = (1, 16400 * length)  # longer than a cluster holds
+        yield case("odd_start_16400", x_of(dtype, shape, offset=1), index("u8", shape, 3, offset=1))
         yield case("every_second_2100", x_of(dtype, (1, 2100), stride=(4200, 2)), bell("f32", (1, 2100)), None, explicit("f32", [3.0]))
 
 
