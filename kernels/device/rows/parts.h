@@ -40,11 +40,12 @@ struct LaneParts {
   }
 };
 
-// A part, stored as elements of a tensor.
-template <class T, class Part>
+// A part, stored as elements of a tensor in a place of kBytes.
+template <class T, class Part, int kBytes>
 struct PartInTensor {
-  static constexpr int kLength = kWideBytes / int(sizeof(T)), kVectors = (sizeof(Part) + kWideBytes - 1) / kWideBytes;
-  static_assert(sizeof(Part) <= kMostPartBytes && sizeof(Part) % sizeof(T) == 0, "a part fits into its place");
+  static constexpr int kVectorBytes = kBytes < kWideBytes ? kBytes : kWideBytes, kLength = kVectorBytes / int(sizeof(T));
+  static constexpr int kVectors = (sizeof(Part) + kVectorBytes - 1) / kVectorBytes;
+  static_assert(sizeof(Part) <= kBytes && sizeof(Part) % sizeof(T) == 0, "a part fits into its place");
 
   static HIPOPS_METHOD void store(const Part& part, T* to) {
     Vector<T, kLength> vector[kVectors]{};
@@ -66,7 +67,7 @@ struct PartInTensor {
 template <class Op, class Shape>
 class Span {
  public:
-  using T = typename Shape::Element;
+  using T = OutputOf<Op, typename Shape::Element>;
   using Part = typename Op::Part;
   using Rows = RowsOf<Op, Shape>;
   int64_t row, begin, end;
@@ -82,7 +83,7 @@ class Span {
     Rows rows(*s_);
     rows.select(row);
     for (int to = thread_index(); to < s_->spans; to += s_->lanes)
-      PartInTensor<T, Part>::store(part, area_of(rows, begin_of(to)) + index_ * kPartElements);
+      InTensor::store(part, area_of(rows, begin_of(to)) + index_ * kPartElements);
   }
 
   template <class Reduction>
@@ -99,7 +100,7 @@ class Span {
       auto all = O::template identity<decltype(f(Part(), int64_t()))>();
       for (int i = thread_index(); i < spans; i += threads) {
         const int64_t count = (i + 1 < spans ? in_each : in_last) + (i == 0 ? edges : 0);
-        all = op(all, f(PartInTensor<T, Part>::load(from + i * kPartElements), count));
+        all = op(all, f(InTensor::load(from + i * kPartElements), count));
       }
       return reduction(all, op);
     }
@@ -115,15 +116,18 @@ class Span {
   }
 
  private:
-  static constexpr int kPartElements = kMostPartBytes / int(sizeof(T));  // of y, for one part
+  static constexpr int kPartBytes = sizeof(Part) <= 8 && sizeof(T) == 1 ? 8 : kMostPartBytes;
+  static constexpr int kPartElements = kPartBytes / int(sizeof(T));  // of y, for one part
+  static constexpr int kInWide = kWideBytes / int(sizeof(T));
+  using InTensor = PartInTensor<T, Part, kPartBytes>;
   static constexpr int kTile = Shape::kBlock * Shape::kVectors * Shape::kLength;
-  static_assert(kMostSpans * kPartElements + Shape::kLength <= kTile, "a tile has a place for each span's part");
+  static_assert(kMostSpans * kPartElements + kInWide <= kTile, "a tile has a place for each span's part");
 
   HIPOPS_METHOD int64_t begin_of(int span) const { return span * s_->per_block * kTile; }
   // The area for parts in the tile of y at `base`, from a multiple of 16 bytes on.
   static HIPOPS_METHOD T* area_of(const Rows& rows, int64_t base) {
-    T* const at = rows.stream(Op::kInputs) + rows.first_column(base);
-    return at + (Shape::kLength - misalignment(at)) % Shape::kLength;
+    T* const at = rows.template stream_of<T>(Op::kInputs) + rows.first_column(base);
+    return at + (kInWide - misalignment(at)) % kInWide;
   }
 
   const StreamsOf<Op>* s_;

@@ -29,8 +29,6 @@ struct PlainResults {
 };
 
 // An output's elements, from the results.
-template <class Op, class T>
-using OutputOf = typename Choose<Op::kQuantizes, uint8_t, T>::type;
 template <class Op, class T, class C, int n>
 HIPOPS_FN auto narrow_results([[maybe_unused]] const typename Op::Args& a, const C (&out)[n]) {
   if constexpr (Op::kQuantizes && n == 1) {

@@ -203,6 +203,9 @@ class Rows {
   int64_t has_row_ = false;  // not bool: clang keeps a copied struct with padding in memory, not in registers
 };
 
+// An output's element.
+template <class Op, class T>
+using OutputOf = typename Choose<Op::kQuantizes, uint8_t, T>::type;
 template <class Op>
 using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars, Op::kTyped, Op::kGiven>;
 // The first output divides rows, so its stores need no shift. If it has 8-bit elements, the input divides them: then loads
