@@ -133,7 +133,7 @@ struct OpEntry {
   std::string (*problem)(const Arguments& a) = nullptr;
   void (*make_as_passed)(hipops_tensor* y, hipops_tensor* x) = nullptr;
 
-  // By the name of an output: the inputs of which it may be exactly the same view.
+  // By the name of an output: the inputs whose exact view it may be.
   std::map<std::string, std::set<std::string>> in_place = {};
   bool by_rows = false;              // reduces over the last dimension, each row by itself
   const char* kernels_of = nullptr;  // the op whose kernels it launches, if it has none of its own
