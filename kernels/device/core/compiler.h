@@ -28,14 +28,21 @@ HIPOPS_FN void load_arguments_together([[maybe_unused]] T... args) {
 #endif
 }
 
+// clang: 0 as an unknown number. Code that depends on it is not moved in front of a loop.
+HIPOPS_FN int64_t hidden_zero() {
+  int64_t zero = 0;
+#if defined(HIPOPS_AMD)
+  asm volatile("s_mov_b64 %0, 0" : "=s"(zero));
+#endif
+  return zero;
+}
+
 // clang: loads arguments again where they are used after this call. Otherwise it would keep them, and values derived
 // from them, over a loop or a long function. gfx9 has too few scalar registers for that.
 template <class T>
 HIPOPS_FN const T& reload_arguments(const T& args) {
 #if defined(HIPOPS_AMD)
-  int64_t zero;
-  asm volatile("s_mov_b64 %0, 0" : "=s"(zero));
-  return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(&args) + zero);
+  return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(&args) + hidden_zero());
 #else
   return args;
 #endif

@@ -50,8 +50,9 @@ HIPOPS_FN void store_scalars(const typename Op::Args& a, int64_t number, const R
   typename Op::C out[Op::kScalars];
   Op::scalars(row, out);
   int64_t offset[Op::kScalars] = {}, rest = number;
+  // clang would keep the address of outer[0] and the comparison of the rank over the loop of rows: four scalar registers.
 #pragma unroll 1
-  for (int d = 0; d + 1 < a.rows.dimensions; ++d) {
+  for (int d = int(hidden_zero()); d + 1 < a.rows.dimensions; ++d) {
     const int64_t quotient = divide(rest, a.rows.outer[d].size, a.rows.outer[d].divisor);
 #pragma unroll
     for (int i = 0; i < Op::kScalars; ++i)
@@ -68,7 +69,7 @@ HIPOPS_FN void store_scalars(const typename Op::Args& a, int64_t number, const R
 template <class Op, class Rows, class Row>
 HIPOPS_FN void store_scalars_once(const typename Op::Args& a, const Rows& rows, int64_t first, const Row& row) {
   if constexpr (Op::kScalars > 0) {
-    if (__builtin_expect(a.rows.has_scalars, 0) && rows.has_row() && rows.rank() == 0) store_scalars<Op>(a, rows.number(first), row);
+    if (__builtin_expect(a.rows.has_scalars, 0) && rows.has_row() && hide_origin(uint32_t(rows.rank())) == 0) store_scalars<Op>(a, rows.number(first), row);
   }
 }
 
