@@ -18,13 +18,28 @@ namespace {
 using Shape = RadixShape<kAlignBlock, kAlignDepth, kAlignBits>;
 constexpr uint32_t kNoExpert = Batch<Shape>::kNoKey;
 
-// The expert of id i. Ids out of range, and experts that the map leaves out, have none.
-HIPOPS_FN uint32_t expert_of(const AlignArgs& a, uint32_t i) {
-  const int64_t at = locate_compact(a.x, i).of[0];
-  const uint64_t id =
-      a.id_bytes == 8 ? static_cast<const uint64_t*>(a.ids)[at] : static_cast<const uint32_t*>(a.ids)[at];
-  if (id >= uint64_t(a.experts)) return kNoExpert;
-  return a.expert_map != nullptr && a.expert_map[int64_t(id) * a.map_step] < 0 ? kNoExpert : uint32_t(id);
+template <class Id, int n>
+HIPOPS_FN void load_ids(const AlignArgs& a, const uint32_t (&place)[n], uint32_t (&expert)[n]) {
+  const Id* const ids = static_cast<const Id*>(a.ids);
+  Id id[n];
+#pragma unroll
+  for (int k = 0; k < n; ++k) id[k] = ids[locate_compact(a.x, place[k]).of[0]];
+#pragma unroll
+  for (int k = 0; k < n; ++k) expert[k] = id[k] < Id(a.experts) ? uint32_t(id[k]) : kNoExpert;
+}
+
+// The experts of the ids at these places. Ids out of range, and experts that the map leaves out, have none. The loads of
+// all ids are in flight together.
+template <int n>
+HIPOPS_FN void load_experts(const AlignArgs& a, const uint32_t (&place)[n], uint32_t (&expert)[n]) {
+  if (a.id_bytes == 8) load_ids<uint64_t>(a, place, expert);
+  else load_ids<uint32_t>(a, place, expert);
+  if (a.expert_map == nullptr) return;
+  int32_t mapped[n];
+#pragma unroll
+  for (int k = 0; k < n; ++k) mapped[k] = a.expert_map[expert[k] == kNoExpert ? 0 : int64_t(expert[k]) * a.map_step];
+#pragma unroll
+  for (int k = 0; k < n; ++k) expert[k] = mapped[k] < 0 ? kNoExpert : expert[k];
 }
 
 // The places of the experts. `starts` has one more: the end of the last expert.
@@ -39,18 +54,19 @@ struct Places {
     barrier();
     constexpr uint32_t kTogether = 8;
     for (uint32_t from = 0; from < a.total; from += kTogether * kAlignBlock) {
-      uint32_t expert[kTogether];
+      uint32_t place[kTogether], expert[kTogether];
 #pragma unroll
       for (uint32_t n = 0; n < kTogether; ++n) {
         const uint32_t i = from + n * kAlignBlock + thread;
-        expert[n] = expert_of(a, i < a.total ? i : 0);
-        if (i >= a.total) expert[n] = kNoExpert;
+        place[n] = i < a.total ? i : 0;
       }
+      load_experts(a, place, expert);
 #pragma unroll
       for (uint32_t n = 0; n < kTogether; ++n) {
-        if (expert[n] == kNoExpert) continue;
+        const uint32_t i = from + n * kAlignBlock + thread;
+        if (expert[n] == kNoExpert || i >= a.total) continue;
         starts.fetch_add(expert[n], 1u);
-        if (from + n * kAlignBlock + thread < first) cursor.fetch_add(expert[n], 1u);
+        if (i < first) cursor.fetch_add(expert[n], 1u);
       }
     }
     barrier();
@@ -126,11 +142,14 @@ HIPOPS_FN void align(const AlignArgs& args) {
   for (uint32_t from = first; from < end; from += Shape::kBatch) {
     const uint32_t count = end - from < Shape::kBatch ? end - from : Shape::kBatch;
     batch.begin(count);
+    uint32_t place[Shape::kDepth], expert[Shape::kDepth];
+#pragma unroll
+    for (int n = 0; n < Shape::kDepth; ++n) place[n] = from + (batch.place(n) < count ? batch.place(n) : 0);
+    load_experts(a, place, expert);
 #pragma unroll
     for (int n = 0; n < Shape::kDepth; ++n) {
-      const uint32_t place = batch.place(n);
-      batch.entry[n] = {expert_of(a, from + (place < count ? place : 0)), from + place};
-      if (!batch.in_use(n) || place >= count) batch.entry[n].key = kNoExpert;
+      const bool is_absent = !batch.in_use(n) || batch.place(n) >= count;
+      batch.entry[n] = {is_absent ? kNoExpert : expert[n], from + batch.place(n)};
     }
     const uint32_t entries = sort_batch(&batch, 0, a.bits, tally, start_of, sorted,
                                         [&](uint32_t expert, uint32_t place, uint32_t of_expert) {
