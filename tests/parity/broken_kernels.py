@@ -1292,7 +1292,7 @@ MUTATIONS = (
         "aligned_ids_of_earlier_blocks",
         "A block places its ids as if earlier blocks had none of their expert.",
         "moe_align_block_size", "moe_align_block_size.hip",
-        before="if (from + n * kAlignBlock + thread < first) cursor",
+        before="if (i < first) cursor",
         after="if (first > a.total) cursor",
         runs=(Run("sizes", "i32", output="size_40000x1"),)),
     Mutation(
