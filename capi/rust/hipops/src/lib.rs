@@ -118,6 +118,14 @@ macro_rules! call {
         check(api, unsafe { (api.$name)($($argument),*) })
     }};
 }
+// Calls a C function whose last argument is for a number of bytes.
+macro_rules! bytes_from {
+    ($name:ident($($argument:expr),*)) => {{
+        let mut bytes = 0;
+        call!($name($($argument),*, &mut bytes))?;
+        Ok(bytes as usize)
+    }};
+}
 
 /// The runtime that executes the kernels. A process has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -680,21 +688,15 @@ pub fn index_add(
 }
 /// The bytes of workspace for scatter. (`hipops_scatter_workspace_bytes`)
 pub fn scatter_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, index: &View<'_>, dim: i32, flags: u32) -> Result<usize> {
-    let mut bytes = 0;
-    call!(hipops_scatter_workspace_bytes(&y.view.raw, &x.raw, &index.raw, dim, flags, &mut bytes))?;
-    Ok(bytes as usize)
+    bytes_from!(hipops_scatter_workspace_bytes(&y.view.raw, &x.raw, &index.raw, dim, flags))
 }
 /// The bytes of workspace for scatter_add. (`hipops_scatter_add_workspace_bytes`)
 pub fn scatter_add_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, index: &View<'_>, dim: i32, flags: u32) -> Result<usize> {
-    let mut bytes = 0;
-    call!(hipops_scatter_add_workspace_bytes(&y.view.raw, &x.raw, &index.raw, dim, flags, &mut bytes))?;
-    Ok(bytes as usize)
+    bytes_from!(hipops_scatter_add_workspace_bytes(&y.view.raw, &x.raw, &index.raw, dim, flags))
 }
 /// The bytes of workspace for index_add. (`hipops_index_add_workspace_bytes`)
 pub fn index_add_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, index: &View<'_>, dim: i32) -> Result<usize> {
-    let mut bytes = 0;
-    call!(hipops_index_add_workspace_bytes(&y.view.raw, &x.raw, &index.raw, dim, &mut bytes))?;
-    Ok(bytes as usize)
+    bytes_from!(hipops_index_add_workspace_bytes(&y.view.raw, &x.raw, &index.raw, dim))
 }
 /// `hipops_reduce`: over the dimensions whose bits `dims` has.
 pub fn reduce(
@@ -710,9 +712,7 @@ pub fn reduce(
 }
 /// The bytes of workspace for reduce. (`hipops_reduce_workspace_bytes`)
 pub fn reduce_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, reduction: Reduction, dims: u32, flags: u32) -> Result<usize> {
-    let mut bytes = 0;
-    call!(hipops_reduce_workspace_bytes(&y.view.raw, &x.raw, reduction as i32, dims, flags, &mut bytes))?;
-    Ok(bytes as usize)
+    bytes_from!(hipops_reduce_workspace_bytes(&y.view.raw, &x.raw, reduction as i32, dims, flags))
 }
 /// `hipops_rms_norm_backward`: the workspace is for `dw`.
 #[allow(clippy::too_many_arguments)]
@@ -740,9 +740,8 @@ pub fn rms_norm_backward_workspace_bytes(
     weight: Option<&View<'_>>,
     rstd: Option<&View<'_>>,
 ) -> Result<usize> {
-    let (dw, weight, rstd, mut bytes) = (raw_mut(dw), raw(weight), raw(rstd), 0);
-    call!(hipops_rms_norm_backward_workspace_bytes(&dx.view.raw, dw, &dy.raw, &x.raw, weight, rstd, &mut bytes))?;
-    Ok(bytes as usize)
+    let (dw, weight, rstd) = (raw_mut(dw), raw(weight), raw(rstd));
+    bytes_from!(hipops_rms_norm_backward_workspace_bytes(&dx.view.raw, dw, &dy.raw, &x.raw, weight, rstd))
 }
 /// `hipops_upsample_nearest1d`
 pub fn upsample_nearest1d(y: &ViewMut<'_>, x: &View<'_>, rule: Nearest, scale: f64, stream: Stream) -> Result<()> {
@@ -848,10 +847,8 @@ pub fn dynamic_quantize_workspace_bytes(
     group: i64,
     flags: u32,
 ) -> Result<usize> {
-    let mut bytes = 0;
     let (q, scale) = (&q.view.raw, &scale.view.raw);
-    call!(hipops_dynamic_quantize_workspace_bytes(q, scale, &x.raw, raw(scale_ub), group, flags, &mut bytes))?;
-    Ok(bytes as usize)
+    bytes_from!(hipops_dynamic_quantize_workspace_bytes(q, scale, &x.raw, raw(scale_ub), group, flags))
 }
 
 /// `hipops_topk`: of the k greatest or least elements of rows, values and columns.
@@ -880,9 +877,8 @@ pub fn topk_workspace_bytes(
     k: i64,
     flags: u32,
 ) -> Result<usize> {
-    let (values, lengths, begin, mut bytes) = (raw_mut(values), raw(lengths), raw(row_begin), 0);
-    call!(hipops_topk_workspace_bytes(values, &indices.view.raw, &x.raw, lengths, begin, k, flags, &mut bytes))?;
-    Ok(bytes as usize)
+    let (values, lengths, begin) = (raw_mut(values), raw(lengths), raw(row_begin));
+    bytes_from!(hipops_topk_workspace_bytes(values, &indices.view.raw, &x.raw, lengths, begin, k, flags))
 }
 /// `hipops_cumsum`
 pub fn cumsum(y: &ViewMut<'_>, x: &View<'_>, dim: i32, workspace: Workspace<'_>, stream: Stream) -> Result<()> {
@@ -890,9 +886,7 @@ pub fn cumsum(y: &ViewMut<'_>, x: &View<'_>, dim: i32, workspace: Workspace<'_>,
 }
 /// The bytes of workspace for cumsum. (`hipops_cumsum_workspace_bytes`)
 pub fn cumsum_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, dim: i32) -> Result<usize> {
-    let mut bytes = 0;
-    call!(hipops_cumsum_workspace_bytes(&y.view.raw, &x.raw, dim, &mut bytes))?;
-    Ok(bytes as usize)
+    bytes_from!(hipops_cumsum_workspace_bytes(&y.view.raw, &x.raw, dim))
 }
 /// `hipops_sort`. Rows of more than 4096 columns need the workspace.
 pub fn sort(
@@ -912,9 +906,7 @@ pub fn sort_workspace_bytes(
     x: &View<'_>,
     flags: u32,
 ) -> Result<usize> {
-    let mut bytes = 0;
-    call!(hipops_sort_workspace_bytes(raw_mut(values), raw_mut(indices), &x.raw, flags, &mut bytes))?;
-    Ok(bytes as usize)
+    bytes_from!(hipops_sort_workspace_bytes(raw_mut(values), raw_mut(indices), &x.raw, flags))
 }
 /// `hipops_topk_softmax`: the k best experts of each token, and their weights. x has the logits. `groups` 0: no groups.
 #[allow(clippy::too_many_arguments)]
@@ -990,9 +982,8 @@ pub fn layer_norm_backward_workspace_bytes(
     rstd: Option<&View<'_>>,
 ) -> Result<usize> {
     let (dx, dw, db, dy, x) = (&dx.view.raw, raw_mut(dw), raw_mut(db), &dy.raw, &x.raw);
-    let (weight, mean, rstd, mut bytes) = (raw(weight), raw(mean), raw(rstd), 0);
-    call!(hipops_layer_norm_backward_workspace_bytes(dx, dw, db, dy, x, weight, mean, rstd, &mut bytes))?;
-    Ok(bytes as usize)
+    let (weight, mean, rstd) = (raw(weight), raw(mean), raw(rstd));
+    bytes_from!(hipops_layer_norm_backward_workspace_bytes(dx, dw, db, dy, x, weight, mean, rstd))
 }
 /// `hipops_cross_entropy`: the loss of each row for its target, and the gradient of x.
 #[allow(clippy::too_many_arguments)]
