@@ -6,7 +6,7 @@ import extended
 from extended import Real
 from golden import Expected, View, bell, constant, explicit, uniform
 from ops import rows
-from ops.rms_norm_backward import INF, LAYOUTS, NAN, REACHES, ULPS, BackwardCase, data, rstd_of, weight_of
+from ops.rms_norm_backward import INF, LAYOUTS, NAN, REACHES, ULPS, BackwardCase, data, further_sizes, rstd_of, weight_of
 from ops.rows import DTYPES, by, name_of
 
 
@@ -163,13 +163,7 @@ def sizes():
             shape = (count, columns)
             given = {"mean": mean_of(dtype, (count,)), "rstd": rstd_of(dtype, (count,))} if turn % 2 else {}
             yield case(f"size_{name_of(shape)}", data(dtype, shape), data(dtype, shape), weight_of("f32" if turn % 3 else dtype, columns), **given)
-    for shape in ((3, 1), (9, 3), (3, 63), (2, 4100), (130, 5)):
-        yield case(f"size_{name_of(shape)}", data("f64", shape), data("f64", shape), weight_of("f32" if shape[1] == 63 else "f64", shape[1]))
-    for dtype in ("f32", "f16"):
-        yield case("size_700x3", data(dtype, (700, 3)), data(dtype, (700, 3)), weight_of(dtype, 3))
-        yield case("size_0x24", data(dtype, (0, 24)), data(dtype, (0, 24)), weight_of(dtype, 24), rstd=rstd_of(dtype, (0,)))
-        yield case("size_5x0", data(dtype, (5, 0)), data(dtype, (5, 0)), weight_of(dtype, 0))
-    yield case("size_2x70001", data("bf16", (2, 70001)), data("bf16", (2, 70001)), weight_of("f32", 70001))
+    yield from further_sizes(case)
 
 
 TOPICS = {"smoke": smoke, "exact": exact, "adversarial": adversarial, "layouts": layouts, "sizes": sizes}

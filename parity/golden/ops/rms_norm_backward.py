@@ -203,6 +203,16 @@ REACHES = [(1, 1), (70, 1), (300, 2), (3, 5), (130, 8), (260, 16), (9, 33), (50,
            (3, 1025), (2, 2048), (2, 2049)]
 
 
+def further_sizes(case):
+    for shape in ((3, 1), (9, 3), (3, 63), (2, 4100), (130, 5)):
+        yield case(f"size_{name_of(shape)}", data("f64", shape), data("f64", shape), weight_of("f32" if shape[1] == 63 else "f64", shape[1]))
+    for dtype in ("f32", "f16"):
+        yield case("size_700x3", data(dtype, (700, 3)), data(dtype, (700, 3)), weight_of(dtype, 3))
+        yield case("size_0x24", data(dtype, (0, 24)), data(dtype, (0, 24)), weight_of(dtype, 24), rstd=rstd_of(dtype, (0,)))
+        yield case("size_5x0", data(dtype, (5, 0)), data(dtype, (5, 0)), weight_of(dtype, 0))
+    yield case("size_2x70001", data("bf16", (2, 70001)), data("bf16", (2, 70001)), weight_of("f32", 70001))
+
+
 def sizes():
     for turn, (count, vectors) in enumerate(REACHES):
         for other in range(2):
@@ -213,13 +223,7 @@ def sizes():
             shape = (count, columns)
             yield case(f"size_{name_of(shape)}", data(dtype, shape), data(dtype, shape), weight_of("f32" if turn % 3 else dtype, columns),
                        rstd=rstd_of(dtype, (count,)) if turn % 2 else None)
-    for shape in ((3, 1), (9, 3), (3, 63), (2, 4100), (130, 5)):
-        yield case(f"size_{name_of(shape)}", data("f64", shape), data("f64", shape), weight_of("f32" if shape[1] == 63 else "f64", shape[1]))
-    for dtype in ("f32", "f16"):
-        yield case("size_700x3", data(dtype, (700, 3)), data(dtype, (700, 3)), weight_of(dtype, 3))
-        yield case("size_0x24", data(dtype, (0, 24)), data(dtype, (0, 24)), weight_of(dtype, 24), rstd=rstd_of(dtype, (0,)))
-        yield case("size_5x0", data(dtype, (5, 0)), data(dtype, (5, 0)), weight_of(dtype, 0))
-    yield case("size_2x70001", data("bf16", (2, 70001)), data("bf16", (2, 70001)), weight_of("f32", 70001))
+    yield from further_sizes(case)
 
 
 TOPICS = {"smoke": smoke, "exact": exact, "adversarial": adversarial, "layouts": layouts, "sizes": sizes}
