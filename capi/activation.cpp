@@ -15,7 +15,7 @@ constexpr MapVariant kList[] = {HIPOPS_ACTIVATION_KERNELS(HIPOPS_MAP_ENTRY)};
 
 }  // namespace
 
-Op op_activation = {kName, kKernels, static_cast<int>(std::size(kKernels)), supports_activation};
+Op op_activation = {kName, kKernels, static_cast<int>(std::size(kKernels)), supports_floats_alone_but_f64};
 
 }  // namespace hipops
 

@@ -16,7 +16,7 @@ constexpr MapVariant kList[] = {HIPOPS_ACTIVATION_AND_MUL_KERNELS(HIPOPS_MAP_ENT
 
 }  // namespace
 
-Op op_activation_and_mul = {kName, kKernels, static_cast<int>(std::size(kKernels)), supports_activation};
+Op op_activation_and_mul = {kName, kKernels, static_cast<int>(std::size(kKernels)), supports_floats_alone_but_f64};
 
 }  // namespace hipops
 

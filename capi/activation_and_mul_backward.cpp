@@ -17,7 +17,7 @@ constexpr MapVariant kList[] = {HIPOPS_ACTIVATION_AND_MUL_BACKWARD_KERNELS(HIPOP
 
 }  // namespace
 
-Op op_activation_and_mul_backward = {kName, kKernels, static_cast<int>(std::size(kKernels)), supports_activation};
+Op op_activation_and_mul_backward = {kName, kKernels, static_cast<int>(std::size(kKernels)), supports_floats_alone_but_f64};
 
 }  // namespace hipops
 

@@ -15,7 +15,7 @@ constexpr MapVariant kList[] = {HIPOPS_ACTIVATION_BACKWARD_KERNELS(HIPOPS_MAP_EN
 
 }  // namespace
 
-Op op_activation_backward = {kName, kKernels, static_cast<int>(std::size(kKernels)), supports_activation};
+Op op_activation_backward = {kName, kKernels, static_cast<int>(std::size(kKernels)), supports_floats_alone_but_f64};
 
 }  // namespace hipops
 

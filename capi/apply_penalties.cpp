@@ -17,13 +17,7 @@ namespace {
 constexpr const char* kName = "apply_penalties";
 constexpr const char* kKernels[] = {HIPOPS_APPLY_PENALTIES_KERNELS(HIPOPS_KERNEL_NAME)};
 
-#define DTYPE(name, T) T,
-constexpr hipops_dtype kDtypes[] = {HIPOPS_APPLY_PENALTIES_KERNELS(DTYPE)};
-#undef DTYPE
-
-bool supports(hipops_dtype dtype, hipops_dtype second) {
-  return second == HIPOPS_NONE && supports_floats_but_f64(dtype, second);
-}
+constexpr hipops_dtype kDtypes[] = {HIPOPS_APPLY_PENALTIES_KERNELS(HIPOPS_KERNEL_DTYPE)};
 
 struct Call {
   Argument y, x, prompt, counts, repetition, frequency, presence;
@@ -49,9 +43,7 @@ hipops_status check_input(const Call& c, const Argument& a, hipops_dtype dtype, 
 
 hipops_status check(const Call& c) {
   if (hipops_status status = check_tensor(c.x)) return status;
-  if (!supports(c.x.tensor->dtype, HIPOPS_NONE))
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16 or bf16", kName,
-                dtype_name(c.x.tensor->dtype));
+  if (hipops_status status = check_float_but_f64(c.x)) return status;
   if (hipops_status status = check_rank(c.x, 2, 2)) return status;
   if (hipops_status status = check_output(c.y)) return status;
   if (hipops_status status = check_same_dtype(c.y, c.x)) return status;
@@ -102,7 +94,7 @@ PenaltyArgs arguments_of(const Call& c) {
 
 }  // namespace
 
-Op op_apply_penalties = {kName, kKernels, std::size(kKernels), supports};
+Op op_apply_penalties = {kName, kKernels, std::size(kKernels), supports_floats_alone_but_f64};
 
 }  // namespace hipops
 

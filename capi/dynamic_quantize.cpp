@@ -145,7 +145,7 @@ float most_of(EightBits to, uint32_t flags) {
 
 }  // namespace
 
-Op op_dynamic_quantize = {kName, kKernels, kRows.count, supports_activation, most_shared<kRows>, kAlso, &kRows};
+Op op_dynamic_quantize = {kName, kKernels, kRows.count, supports_floats_alone_but_f64, most_shared<kRows>, kAlso, &kRows};
 
 }  // namespace hipops
 

@@ -18,13 +18,7 @@ namespace {
 constexpr const char* kName = "sample";
 constexpr const char* kKernels[] = {HIPOPS_SAMPLE_KERNELS(HIPOPS_KERNEL_NAME)};
 
-#define DTYPE(name, T) T,
-constexpr hipops_dtype kDtypes[] = {HIPOPS_SAMPLE_KERNELS(DTYPE)};
-#undef DTYPE
-
-bool supports(hipops_dtype dtype, hipops_dtype second) {
-  return second == HIPOPS_NONE && supports_floats_but_f64(dtype, second);
-}
+constexpr hipops_dtype kDtypes[] = {HIPOPS_SAMPLE_KERNELS(HIPOPS_KERNEL_DTYPE)};
 
 struct Call {
   Argument tokens, x, uniform, temperature, top_k, top_p, min_p;
@@ -45,9 +39,7 @@ hipops_status check_numbers(const Call& c, const Argument& a, bool are_integers)
 
 hipops_status check(const Call& c) {
   if (hipops_status status = check_tensor(c.x)) return status;
-  if (!supports(c.x.tensor->dtype, HIPOPS_NONE))
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16 or bf16", kName,
-                dtype_name(c.x.tensor->dtype));
+  if (hipops_status status = check_float_but_f64(c.x)) return status;
   if (hipops_status status = check_rank(c.x, 2, 2)) return status;
   if (c.columns() < 1 || c.columns() > SelectLimits::kMostColumns)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: x.shape[1] is %" PRId64 ", expected 1 to %" PRId64, kName, c.columns(),
@@ -88,7 +80,7 @@ SampleArgs arguments_of(const Call& c) {
 
 }  // namespace
 
-Op op_sample = {kName, kKernels, std::size(kKernels), supports};
+Op op_sample = {kName, kKernels, std::size(kKernels), supports_floats_alone_but_f64};
 
 }  // namespace hipops
 

@@ -69,7 +69,7 @@ MapMode plan(PlanOptions options, const hipops_tensor& q, const hipops_tensor& x
 
 }  // namespace
 
-Op op_static_quantize = {kName, kKernels, static_cast<int>(std::size(kKernels)), supports_activation};
+Op op_static_quantize = {kName, kKernels, static_cast<int>(std::size(kKernels)), supports_floats_alone_but_f64};
 
 hipops_status launch_static_quantize(const hipops_tensor& q, const hipops_tensor& x, const hipops_tensor& scale, void* stream) {
   StaticQuantizeArgs args{};

@@ -47,10 +47,6 @@ struct Call {
   bool is_sorted() const { return (flags & HIPOPS_SORTED) != 0; }
 };
 
-bool supports(hipops_dtype dtype, hipops_dtype second) {
-  return second == HIPOPS_NONE && is_float(dtype) && dtype != HIPOPS_F64;
-}
-
 // ---- Check
 
 hipops_status check_signed(const Argument& a) {
@@ -71,8 +67,7 @@ hipops_status check_results(const Argument& a, const Call& c) {
 
 hipops_status check_x(const Call& c) {
   if (hipops_status status = check_tensor(c.of_x())) return status;
-  if (!supports(c.x->dtype, HIPOPS_NONE))
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "topk: x.dtype is %s, expected f32, f16 or bf16", dtype_name(c.x->dtype));
+  if (hipops_status status = check_float_but_f64(c.of_x())) return status;
   if (hipops_status status = check_rank(c.of_x(), 1, HIPOPS_MAX_RANK)) return status;
   using S = SelectLimits;
   if (c.k < 1 || c.k > S::kMostK)
@@ -208,7 +203,7 @@ TopkArgs arguments_of(const Call& c) {
 
 }  // namespace
 
-Op op_topk = {kName, kKernels, std::size(kKernels), supports};
+Op op_topk = {kName, kKernels, std::size(kKernels), supports_floats_alone_but_f64};
 
 namespace {
 

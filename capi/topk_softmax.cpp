@@ -29,10 +29,6 @@ constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16;
 constexpr Variant kVariants[] = {HIPOPS_TOPK_SOFTMAX_KERNELS(VARIANT)};
 #undef VARIANT
 
-bool supports(hipops_dtype dtype, hipops_dtype second) {
-  return second == HIPOPS_NONE && is_float(dtype) && dtype != HIPOPS_F64;
-}
-
 struct Call {
   Argument weights, ids, token_expert, x, bias;
   int64_t k, groups, topk_groups;
@@ -91,9 +87,7 @@ hipops_status check_f32(const Argument& a) {
 
 hipops_status check(const Call& c) {
   if (hipops_status status = check_tensor(c.x)) return status;
-  if (!supports(c.x.tensor->dtype, HIPOPS_NONE))
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16 or bf16", kName,
-                dtype_name(c.x.tensor->dtype));
+  if (hipops_status status = check_float_but_f64(c.x)) return status;
   if (hipops_status status = check_rank(c.x, 2, 2)) return status;
   if (hipops_status status = check_numbers(c)) return status;
   if (c.tokens() > INT64_MAX / c.k)
@@ -155,7 +149,7 @@ TopkSoftmaxArgs arguments_of(const Call& c) {
 
 }  // namespace
 
-Op op_topk_softmax = {kName, kKernels, std::size(kKernels), supports};
+Op op_topk_softmax = {kName, kKernels, std::size(kKernels), supports_floats_alone_but_f64};
 
 }  // namespace hipops
 

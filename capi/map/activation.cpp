@@ -6,10 +6,6 @@
 
 namespace hipops {
 
-bool supports_activation(hipops_dtype dtype, hipops_dtype second) {
-  return second == HIPOPS_NONE && is_float(dtype) && dtype != HIPOPS_F64;
-}
-
 hipops_status check_activation(const Argument& x, std::initializer_list<Argument> outputs, std::initializer_list<Argument> inputs,
                                hipops_activation_kind kind, double alpha) {
   const char* op = x.op;
@@ -20,8 +16,7 @@ hipops_status check_activation(const Argument& x, std::initializer_list<Argument
       if (hipops_status status = check_output(a)) return status;
   for (const Argument& a : inputs)
     if (hipops_status status = check_tensor(a)) return status;
-  if (!supports_activation(x.tensor->dtype, HIPOPS_NONE))
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16 or bf16", op, dtype_name(x.tensor->dtype));
+  if (hipops_status status = check_float_but_f64(x)) return status;
   if (kind < HIPOPS_ACTIVATION_IDENTITY || kind > HIPOPS_ACTIVATION_EXP)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: kind is %d, expected a hipops_activation_kind from 0 (identity) to %d (exp)",
                 op, static_cast<int>(kind), HIPOPS_ACTIVATION_EXP);

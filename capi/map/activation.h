@@ -9,7 +9,6 @@
 
 namespace hipops {
 
-bool supports_activation(hipops_dtype dtype, hipops_dtype second);  // f32, f16 and bf16
 
 // The checks of an op's tensors, which have x's shape and dtype, and of its activation. Outputs may be NULL, except a sole
 // one. Each has memory of its own, or is exactly one of the inputs.

@@ -1,6 +1,5 @@
 #include "map/quantize.h"
 
-#include "map/activation.h"
 #include "tensor/error.h"
 
 namespace hipops {
@@ -9,8 +8,7 @@ hipops_status check_quantized(const Argument& q, const Argument& x) {
   if (hipops_status status = check_tensor(x)) return status;
   if (hipops_status status = check_output(q)) return status;
   const hipops_dtype dtype = q.tensor->dtype;
-  if (!supports_activation(x.tensor->dtype, HIPOPS_NONE))
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16 or bf16", x.op, dtype_name(x.tensor->dtype));
+  if (hipops_status status = check_float_but_f64(x)) return status;
   if (dtype != HIPOPS_I8 && (dtype < HIPOPS_F8_E4M3FN || dtype > HIPOPS_F8_E5M2FNUZ))
     return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: q.dtype is %s, expected f8_e4m3fn, f8_e4m3fnuz, f8_e5m2, f8_e5m2fnuz or i8",
                 q.op, dtype_name(dtype));

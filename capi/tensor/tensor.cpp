@@ -184,6 +184,12 @@ hipops_status check_float(const Argument& a) {
               dtype_name(a.tensor->dtype));
 }
 
+hipops_status check_float_but_f64(const Argument& a) {
+  const hipops_dtype dtype = a.tensor->dtype;
+  if (supports_floats_alone_but_f64(dtype, HIPOPS_NONE)) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected f32, f16 or bf16", a.op, a.name, dtype_name(dtype));
+}
+
 hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place) {
   if (is_empty(*output.tensor) || is_empty(*input.tensor)) return HIPOPS_SUCCESS;
   if (in_place && same_view(*output.tensor, *input.tensor)) return HIPOPS_SUCCESS;
@@ -233,6 +239,10 @@ bool supports_elements(hipops_dtype dtype, hipops_dtype second) {
 
 bool supports_floats(hipops_dtype dtype, hipops_dtype second) {
   return is_float(dtype) && (second == HIPOPS_NONE || second == dtype || second == HIPOPS_F32);
+}
+
+bool supports_floats_alone_but_f64(hipops_dtype dtype, hipops_dtype second) {
+  return second == HIPOPS_NONE && is_float(dtype) && dtype != HIPOPS_F64;
 }
 
 }  // namespace hipops

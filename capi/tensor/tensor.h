@@ -36,6 +36,7 @@ int64_t element_count(const hipops_tensor& t);
 // (weights, a table) is in the same dtype, in f32, or absent.
 bool supports_elements(hipops_dtype dtype, hipops_dtype second);
 bool supports_floats(hipops_dtype dtype, hipops_dtype second);
+bool supports_floats_alone_but_f64(hipops_dtype dtype, hipops_dtype second);  // without a second tensor
 
 // Requires a tensor that is not NULL, a known dtype, a rank of 0 to HIPOPS_MAX_RANK, and sizes >= 0. If it has
 // elements, data must not be NULL, must be aligned to the element, and all elements must be inside the address space.
@@ -51,6 +52,7 @@ hipops_status check_same_shape(const Argument& a, const Argument& expected);
 hipops_status check_same_dtype(const Argument& a, const Argument& expected);
 hipops_status check_same_dtype_or_f32(const Argument& a, const Argument& expected);
 hipops_status check_float(const Argument& a);
+hipops_status check_float_but_f64(const Argument& a);
 // An output of whole numbers from 0 to `last`: i64, or i32 or u32 if it can have that number.
 hipops_status check_index_dtype(const Argument& a, int64_t last);
 
