@@ -17,16 +17,7 @@ void random_activation(RandomCase& m) {
   m.pick_params();
 }
 
-// ---- Past 2^31 elements and 4 GiB
-
-struct Rows {
-  const char* name;
-  hipops_dtype dtype;
-  Shape shape, stride;
-  int64_t elements;  // of x's memory
-};
-
-void run(large::Stage& stage, const Rows& c) {
+void run(large::Stage& stage, const LargeRows& c) {
   const large::Pattern values = large::random_floats(c.dtype, 1, 8, 0.125);
   large::Memory& from = stage.memory("x", values, c.elements);
   large::Memory& y = stage.unwritten_memory("y", c.dtype, c.shape[0] * c.shape[1]);
@@ -39,20 +30,6 @@ void run(large::Stage& stage, const Rows& c) {
   stage.expect_unchanged(from);
 }
 
-void add_large_cases(int64_t giant, std::vector<large::LargeCase>* cases) {
-  const int64_t rows = giant / 96 + 5, odd = giant / 201 + 3;
-  const Rows all[] = {
-      {"run", HIPOPS_BF16, {1, giant + 7}, {1, 1}, giant + 7},
-      {"run", HIPOPS_F32, {1, giant + 7}, {1, 1}, giant + 7},
-      {"pitched", HIPOPS_BF16, {rows, 96}, {104, 1}, rows * 104},
-      {"odd_rows", HIPOPS_F16, {odd, 201}, {203, 1}, odd * 203},
-      {"transposed", HIPOPS_F32, {3, giant / 3}, {1, 3}, giant},
-  };
-  for (const Rows& c : all)
-    cases->push_back({"activation", c.dtype, large::large_name(c.name, c.dtype), c.shape,
-                      [c](large::Stage& stage) { run(stage, c); }});
-}
-
 }  // namespace
 
 OpEntry describe_activation() {
@@ -63,7 +40,9 @@ OpEntry describe_activation() {
   op.in_place = {{"y", {"x"}}};
   op.random_case = random_activation;
   op.reference = reference;
-  op.large_cases = add_large_cases;
+  op.large_cases = [](int64_t giant, std::vector<large::LargeCase>* cases) {
+    add_large_cases("activation", large_rows(giant), run, cases);
+  };
   return op;
 }
 

@@ -26,17 +26,8 @@ void random_activation_and_mul(RandomCase& m) {
   m.pick_params();
 }
 
-// ---- Past 2^31 elements and 4 GiB
-
-// x and up are views of one memory, in which up is `up` elements after x. max(x, 0) * up is exact before it is rounded.
-struct Gated {
-  const char* name;
-  hipops_dtype dtype;
-  Shape shape, stride, y_stride;
-  int64_t up, elements, y_elements;
-};
-
-void run(large::Stage& stage, const Gated& c) {
+// Past 2^31 elements and 4 GiB. max(x, 0) * up is exact before it is rounded.
+void run(large::Stage& stage, const LargeGated& c) {
   const large::Pattern values = large::random_floats(c.dtype, 1, 8, 0.125);
   large::Memory& both = stage.memory("x", values, c.elements);
   large::Memory& y = stage.unwritten_memory("y", c.dtype, c.y_elements);
@@ -52,20 +43,12 @@ void run(large::Stage& stage, const Gated& c) {
   stage.expect_unchanged(both);
 }
 
-void add_large_cases(int64_t giant, std::vector<large::LargeCase>* cases) {
-  const int64_t rows = giant / 192 + 5, odd = giant / 201 + 3;
-  const Gated all[] = {
-      {"halves", HIPOPS_BF16, {rows, 96}, {192, 1}, {96, 1}, 96, rows * 192, rows * 96},
-      {"halves_odd", HIPOPS_F16, {odd, 201}, {402, 1}, {201, 1}, 201, odd * 402, odd * 201},
-      {"interleaved", HIPOPS_BF16, {rows, 96}, {192, 2}, {96, 1}, 1, rows * 192, rows * 96},
-      {"interleaved", HIPOPS_F32, {rows, 96}, {192, 2}, {96, 1}, 1, rows * 192, rows * 96},
-      {"one_run", HIPOPS_BF16, {giant + 7}, {1}, {1}, 8, giant + 15, giant + 7},
-      {"one_run_apart", HIPOPS_F16, {giant + 7}, {1}, {1}, 1, giant + 8, giant + 7},
-      {"transposed", HIPOPS_F32, {3, giant / 3}, {1, 3}, {giant / 3, 1}, 3, giant + 3, giant},
-  };
-  for (const Gated& c : all)
-    cases->push_back({"activation_and_mul", c.dtype, large::large_name(c.name, c.dtype), c.shape,
-                      [c](large::Stage& stage) { run(stage, c); }});
+void add_large(int64_t giant, std::vector<large::LargeCase>* cases) {
+  std::vector<LargeGated> all = large_gated(giant, giant / 201 + 3);
+  all.push_back({"one_run", HIPOPS_BF16, {giant + 7}, {1}, {1}, 8, giant + 15, giant + 7});
+  all.push_back({"one_run_apart", HIPOPS_F16, {giant + 7}, {1}, {1}, 1, giant + 8, giant + 7});
+  all.push_back({"transposed", HIPOPS_F32, {3, giant / 3}, {1, 3}, {giant / 3, 1}, 3, giant + 3, giant});
+  add_large_cases("activation_and_mul", all, run, cases);
 }
 
 }  // namespace
@@ -81,7 +64,7 @@ OpEntry describe_activation_and_mul() {
   op.in_place = {{"y", {"x", "up"}}};
   op.random_case = random_activation_and_mul;
   op.reference = reference;
-  op.large_cases = add_large_cases;
+  op.large_cases = add_large;
   return op;
 }
 

@@ -48,18 +48,9 @@ void random_call(RandomCase& m) {
   m.pick_params();
 }
 
-// ---- Past 2^31 elements and 4 GiB
-
-// x and up are views of one memory, in which up is `up` elements after x, and dx and dup of another. The gradients are exact
-// before they are rounded.
-struct Gated {
-  const char* name;
-  hipops_dtype dtype;
-  Shape shape, stride, y_stride;
-  int64_t up, elements, y_elements;
-};
-
-void run(large::Stage& stage, const Gated& c) {
+// Past 2^31 elements and 4 GiB. dx and dup are views of one memory, as x and up are. The gradients are exact before they are
+// rounded.
+void run(large::Stage& stage, const LargeGated& c) {
   const large::Pattern values = large::random_floats(c.dtype, 1, 8, 0.125), gradients = large::random_floats(c.dtype, 2, 8, 0.125);
   large::Memory& both = stage.memory("x", values, c.elements);
   large::Memory& of_y = stage.memory("dy", gradients, c.y_elements);
@@ -83,18 +74,11 @@ void run(large::Stage& stage, const Gated& c) {
   for (const large::Memory* input : {&both, &of_y}) stage.expect_unchanged(*input);
 }
 
-void add_large_cases(int64_t giant, std::vector<large::LargeCase>* cases) {
-  const int64_t rows = giant / 192 + 5, odd = giant / 402 + 3;
-  const Gated all[] = {
-      {"halves", HIPOPS_BF16, {rows, 96}, {192, 1}, {96, 1}, 96, rows * 192, rows * 96},
-      {"halves_odd", HIPOPS_F16, {odd, 201}, {402, 1}, {201, 1}, 201, odd * 402, odd * 201},
-      {"interleaved", HIPOPS_BF16, {rows, 96}, {192, 2}, {96, 1}, 1, rows * 192, rows * 96},
-      {"interleaved", HIPOPS_F32, {rows, 96}, {192, 2}, {96, 1}, 1, rows * 192, rows * 96},
-      {"halves_of_odd_pitch", HIPOPS_F16, {odd, 201}, {409, 1}, {203, 1}, 208, odd * 409, odd * 203},
-  };
-  for (const Gated& c : all)
-    cases->push_back({"activation_and_mul_backward", c.dtype, large::large_name(c.name, c.dtype), c.shape,
-                      [c](large::Stage& stage) { run(stage, c); }});
+void add_large(int64_t giant, std::vector<large::LargeCase>* cases) {
+  const int64_t odd = giant / 402 + 3;
+  std::vector<LargeGated> all = large_gated(giant, odd);
+  all.push_back({"halves_of_odd_pitch", HIPOPS_F16, {odd, 201}, {409, 1}, {203, 1}, 208, odd * 409, odd * 203});
+  add_large_cases("activation_and_mul_backward", all, run, cases);
 }
 
 }  // namespace
@@ -109,7 +93,7 @@ OpEntry describe_activation_and_mul_backward() {
   op.in_place = {{"dx", {"dy", "x", "up"}}, {"dup", {"dy", "x", "up"}}};
   op.random_case = random_call;
   op.reference = reference;
-  op.large_cases = add_large_cases;
+  op.large_cases = add_large;
   return op;
 }
 

@@ -21,16 +21,7 @@ void random_call(RandomCase& m) {
   m.pick_params();
 }
 
-// ---- Past 2^31 elements and 4 GiB
-
-struct Rows {
-  const char* name;
-  hipops_dtype dtype;
-  Shape shape, stride;
-  int64_t elements;  // of x's memory
-};
-
-void run(large::Stage& stage, const Rows& c) {
+void run(large::Stage& stage, const LargeRows& c) {
   const large::Pattern values = large::random_floats(c.dtype, 1, 8, 0.125), gradients = large::random_floats(c.dtype, 2, 8, 0.125);
   large::Memory& from = stage.memory("x", values, c.elements);
   large::Memory& dy = stage.memory("dy", gradients, c.elements);
@@ -44,20 +35,6 @@ void run(large::Stage& stage, const Rows& c) {
   for (const large::Memory* input : {&from, &dy}) stage.expect_unchanged(*input);
 }
 
-void add_large_cases(int64_t giant, std::vector<large::LargeCase>* cases) {
-  const int64_t rows = giant / 96 + 5, odd = giant / 201 + 3;
-  const Rows all[] = {
-      {"run", HIPOPS_BF16, {1, giant + 7}, {1, 1}, giant + 7},
-      {"run", HIPOPS_F32, {1, giant + 7}, {1, 1}, giant + 7},
-      {"pitched", HIPOPS_BF16, {rows, 96}, {104, 1}, rows * 104},
-      {"odd_rows", HIPOPS_F16, {odd, 201}, {203, 1}, odd * 203},
-      {"transposed", HIPOPS_F32, {3, giant / 3}, {1, 3}, giant},
-  };
-  for (const Rows& c : all)
-    cases->push_back({"activation_backward", c.dtype, large::large_name(c.name, c.dtype), c.shape,
-                      [c](large::Stage& stage) { run(stage, c); }});
-}
-
 }  // namespace
 
 OpEntry describe_activation_backward() {
@@ -68,7 +45,9 @@ OpEntry describe_activation_backward() {
   op.in_place = {{"dx", {"dy", "x"}}};
   op.random_case = random_call;
   op.reference = reference;
-  op.large_cases = add_large_cases;
+  op.large_cases = [](int64_t giant, std::vector<large::LargeCase>* cases) {
+    add_large_cases("activation_backward", large_rows(giant), run, cases);
+  };
   return op;
 }
 

@@ -106,4 +106,46 @@ inline Slope gradient_of(hipops_activation_kind kind, long double alpha, long do
   return {slope.value * dy, std::isfinite(dy) && std::isfinite(slope.scale) ? std::fabs(slope.scale * dy) : 0};
 }
 
+// ---- Past 2^31 elements and 4 GiB
+
+struct LargeRows {
+  const char* name;
+  hipops_dtype dtype;
+  Shape shape, stride;
+  int64_t elements;  // of x's memory
+};
+
+inline std::vector<LargeRows> large_rows(int64_t giant) {
+  const int64_t rows = giant / 96 + 5, odd = giant / 201 + 3;
+  return {{"run", HIPOPS_BF16, {1, giant + 7}, {1, 1}, giant + 7},
+          {"run", HIPOPS_F32, {1, giant + 7}, {1, 1}, giant + 7},
+          {"pitched", HIPOPS_BF16, {rows, 96}, {104, 1}, rows * 104},
+          {"odd_rows", HIPOPS_F16, {odd, 201}, {203, 1}, odd * 203},
+          {"transposed", HIPOPS_F32, {3, giant / 3}, {1, 3}, giant}};
+}
+
+// x and up are views of one memory, in which up is `up` elements after x. y has a memory of its own.
+struct LargeGated {
+  const char* name;
+  hipops_dtype dtype;
+  Shape shape, stride, y_stride;
+  int64_t up, elements, y_elements;
+};
+
+// `odd`: the rows of 201 elements.
+inline std::vector<LargeGated> large_gated(int64_t giant, int64_t odd) {
+  const int64_t rows = giant / 192 + 5;
+  return {{"halves", HIPOPS_BF16, {rows, 96}, {192, 1}, {96, 1}, 96, rows * 192, rows * 96},
+          {"halves_odd", HIPOPS_F16, {odd, 201}, {402, 1}, {201, 1}, 201, odd * 402, odd * 201},
+          {"interleaved", HIPOPS_BF16, {rows, 96}, {192, 2}, {96, 1}, 1, rows * 192, rows * 96},
+          {"interleaved", HIPOPS_F32, {rows, 96}, {192, 2}, {96, 1}, 1, rows * 192, rows * 96}};
+}
+
+template <class C>
+void add_large_cases(const char* op, const std::vector<C>& all, void (*run)(large::Stage&, const C&),
+                     std::vector<large::LargeCase>* cases) {
+  for (const C& c : all)
+    cases->push_back({op, c.dtype, large::large_name(c.name, c.dtype), c.shape, [=](large::Stage& stage) { run(stage, c); }});
+}
+
 }  // namespace hipops::parity
