@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "kernel_names.h"
-#include "map/activation.h"
 #include "map/quantize.h"
 #include "reduce/plan.h"
 #include "rows/checks.h"

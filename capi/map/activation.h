@@ -9,7 +9,6 @@
 
 namespace hipops {
 
-
 // The checks of an op's tensors, which have x's shape and dtype, and of its activation. Outputs may be NULL, except a sole
 // one. Each has memory of its own, or is exactly one of the inputs.
 hipops_status check_activation(const Argument& x, std::initializer_list<Argument> outputs, std::initializer_list<Argument> inputs,
