@@ -3,7 +3,6 @@
 #include <iterator>
 
 #include "kernel_names.h"
-#include "map/activation.h"
 #include "map/plan.h"
 #include "map/quantize.h"
 #include "tensor/error.h"
