@@ -3,5 +3,5 @@
 
 #define HIPOPS_KERNEL_NAME(name, ...) #name,
 
-// The same for the dtype of each kernel, if that is all that follows its name.
+// The dtypes of a list whose kernels have a name and a dtype.
 #define HIPOPS_KERNEL_DTYPE(name, T) T,
