@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <iterator>
+#include <utility>
 
 #include "kernel_names.h"
 #include "policy/limits.h"
@@ -124,6 +125,9 @@ bool has_waves(const Call& c, bool is_whole) {
   return c.k <= kMostWaveK && elements_loaded(c, is_whole) <= kMostWaveColumns;
 }
 
+// Parts store sorted runs, which all blocks merge.
+bool has_runs(const Call& c) { return c.k > kFewK && c.is_sorted(); }
+
 struct Parts {
   int64_t count, columns;
 };
@@ -133,8 +137,9 @@ Parts parts_of(const Call& c, bool is_whole) {
   const Parts one{1, tiles * kTile};
   if (c.k > kManyK || has_waves(c, is_whole)) return one;
   int64_t most = std::min(tiles, (c.k <= kFewK ? S::kBlocks : S::kBlocksOfMany) / c.rows());
-  // A row's candidates, k for each part, are no more than the columns of a part, which one block has.
-  while (most * most > c.columns() / c.k) most -= most / 8 + 1;
+  // `merge`: a row's candidates, k for each part, are no more than the columns of a part, which one block has.
+  const int64_t square = has_runs(c) ? std::max(S::kRuns * S::kRuns, c.columns() / S::kRunColumns) : c.columns() / c.k;
+  while (most * most > square) most -= most / 8 + 1;
   if (most < 2) return one;
   const int64_t of_part = divided_up(tiles, most);
   return {divided_up(tiles, of_part), of_part * kTile};
@@ -225,18 +230,29 @@ struct Launcher {
   }
 };
 
+// Rows have parts, or runs of entries: `parts` of up to `of_part`, `of_row` together.
+void set_parts(TopkArgs* args, int64_t parts, int64_t of_part, int64_t of_row) {
+  args->parts = parts;
+  args->parts_divisor = wide_divisor_of(parts);
+  args->of_part = static_cast<int32_t>(of_part);
+  args->of_row = of_row;
+  args->of_row_divisor = wide_divisor_of(of_row);
+}
+
 hipops_status launch_parts(Launcher& run, const Parts& parts, void* workspace) {
-  const int64_t rows = run.call.rows(), of_part = candidates_of_part(run.call);
-  const int64_t candidates = rows * parts.count * of_part;
-  run.args.keys = static_cast<uint32_t*>(workspace);
-  run.args.places = run.args.keys + candidates;
-  run.args.parts = parts.count;
+  const int64_t rows = run.call.rows(), of_part = candidates_of_part(run.call), of_row = parts.count * of_part;
+  set_parts(&run.args, parts.count, of_part, of_row);
   run.args.part_columns = parts.columns;
-  run.args.parts_divisor = wide_divisor_of(parts.count);
-  const int32_t of_row = run.args.most_listed;
-  run.args.of_part = run.args.most_listed = static_cast<int32_t>(of_part);
+  if (has_runs(run.call)) {
+    run.args.entries = static_cast<SortEntry*>(workspace);
+    if (hipops_status status = run(block, rows * parts.count, 1)) return status;
+    return run(merge_runs, rows * of_row, kSelectBlock);
+  }
+  run.args.keys = static_cast<uint32_t*>(workspace);
+  run.args.places = run.args.keys + rows * of_row;
+  const int32_t most_listed = std::exchange(run.args.most_listed, run.args.of_part);
   if (hipops_status status = run(block, rows * parts.count, 1)) return status;
-  run.args.most_listed = of_row;
+  run.args.most_listed = most_listed;
   return run(merge, rows, 1);
 }
 
@@ -245,9 +261,7 @@ hipops_status launch_many(Launcher& run, void* workspace) {
   if (run.call.is_sorted()) run.args.entries = static_cast<SortEntry*>(workspace);
   if (hipops_status status = run(many, rows, 1)) return status;
   if (!run.call.is_sorted()) return HIPOPS_SUCCESS;
-  run.args.runs = runs;
-  run.args.runs_divisor = wide_divisor_of(runs);
-  run.args.k_divisor = wide_divisor_of(run.call.k);
+  set_parts(&run.args, runs, kSortRun, run.call.k);
   if (hipops_status status = run(sort_runs, rows * runs, 1)) return status;
   return run(merge_runs, rows * run.call.k, kSelectBlock);
 }

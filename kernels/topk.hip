@@ -9,7 +9,8 @@
 //
 //   wave        up to 1024 columns and k 128: a wave has a row in registers (device/select/wave_rows.h)
 //   few, block  up to k 256 and 2048: a block has a row, or a part of it (device/select/block_rows.h). Few long rows
-//               have parts, and `merge` selects among the elements that the parts selected
+//               have parts, and `merge` selects among the elements that the parts selected. If the results are in order
+//               and k is above 256, the parts sort their elements, and `merge_runs` merges them
 //   many        k above: a block reads its row several times (device/select/many.h). `sort_runs` and `merge_runs` order
 //               the elements
 //

@@ -52,11 +52,12 @@ class Selection {
     barrier();
   }
 
-  // Stores the row's results. `is_sorted`: in order.
-  HIPOPS_METHOD void store(const RowResults& results, bool is_sorted) {
+  // Stores the row's results. `is_sorted`: in order. `run`: null, or k entries of a later launch, in order. An absent
+  // element's entry is behind all others.
+  HIPOPS_METHOD void store(const RowResults& results, bool is_sorted, SortEntry* run) {
     bool is_ranked = is_sorted;
     if constexpr (MostK > kFewK) {
-      if (is_sorted && fill_ > kFewK) {
+      if (is_sorted && (fill_ > kFewK || run != nullptr)) {
         sort_entries();
         is_ranked = false;
       }
@@ -68,7 +69,8 @@ class Selection {
       const SortEntry entry = room_[is_element ? i : 0];
       const uint32_t rank = rank_of(room_, 0, fill_, i, entry.key, is_ranked && is_element);
       const bool is_inverted = is_sorted && !is_ranked;
-      if (rank < k) results.store(rank, is_element, is_inverted ? ~entry.key : entry.key, entry.value);
+      if (MostK > kFewK && run != nullptr) run[i] = is_element ? entry : SortEntry{UINT32_MAX, kNoColumn};
+      else if (rank < k) results.store(rank, is_element, is_inverted ? ~entry.key : entry.key, entry.value);
     }
     barrier();
   }
@@ -76,6 +78,8 @@ class Selection {
  private:
   static constexpr int kLength = Window<T>::kLength, kGroups = kTileDepth / kLength;
   static constexpr int kRoom = MostK + kSelectBlock * kLength;
+  // Elements of a group that gives one key for the first bound. A tile has fewer whole vectors than a great k.
+  static constexpr int kCompared = MostK > kFewK ? 1 : kLength;
   static constexpr int kMostOfEach = (kRoom + kSelectBlock - 1) / kSelectBlock | 1;
 
   HIPOPS_METHOD uint32_t k() const { return uint32_t(reload_arguments(args_).k); }
@@ -171,29 +175,29 @@ class Selection {
     return kGroups;
   }
 
-  // A bound for a row's first tile, if enough of a work-item's groups have elements: k or more groups have one above
-  // it.
+  // A bound for a row's first tile, if enough groups of kCompared neighbours have elements: k or more have one above it.
   template <class Rule>
   HIPOPS_METHOD void raise_bound(const Window<T>& w, int64_t tile, const uint32_t (&key)[kTileDepth]) {
     const uint32_t low = w.begin > tile ? uint32_t(w.begin - tile) : 0;
     const uint32_t high = w.end - tile < kTile ? uint32_t(w.end - tile) : uint32_t(kTile);
-    uint32_t present = (high + kLength - 1) / kLength - low / kLength;  // groups with elements
+    uint32_t present = (high + kCompared - 1) / kCompared - low / kCompared;  // groups with elements
     const uint32_t k = this->k();
     if (present < k) return;
-    uint32_t greatest[kGroups], not_absent = 0;
+    constexpr int kOfAll = kTileDepth / kCompared;
+    uint32_t greatest[kOfAll], not_absent = 0;
 #pragma unroll
-    for (int g = 0; g < kGroups; ++g) {
+    for (int g = 0; g < kOfAll; ++g) {
       greatest[g] = 0;
 #pragma unroll
-      for (int e = 0; e < kLength; ++e)
-        greatest[g] = key[g * kLength + e] > greatest[g] ? key[g * kLength + e] : greatest[g];
+      for (int e = 0; e < kCompared; ++e)
+        greatest[g] = key[g * kCompared + e] > greatest[g] ? key[g * kCompared + e] : greatest[g];
       not_absent += greatest[g] != 0;
     }
     if constexpr (Rule::kHasAbsent) {
       present = uniform(over_(WordPair{not_absent, 0}, Sum())).first;
       if (present < k) return;
     }
-    const uint32_t bound = find_threshold(over_, greatest, present, k, k / 4 + 4).key;
+    const uint32_t bound = find_threshold(over_, greatest, present, k, MostK > kFewK ? 0 : k / 4 + 4).key;
     above_ = bound == 0 ? 0 : bound - 1;
   }
 
@@ -214,7 +218,7 @@ HIPOPS_FN void select_rows(const TopkArgs& args) {
   Selection<MostK, T> selection(args);
   for (int64_t unit = block_index(); unit < reload_arguments(args).units; unit += reload_arguments(args).step) {
     const TopkArgs& a = reload_arguments(args);
-    const bool is_part = a.keys != nullptr;
+    const bool is_part = a.parts > 1;
     const int64_t row = is_part ? divide(unit, a.parts, a.parts_divisor) : unit;
     const Offsets<kSelectOperands> at = locate_row(a, row);
     // A part begins with a whole vector.
@@ -223,7 +227,8 @@ HIPOPS_FN void select_rows(const TopkArgs& args) {
     selection.template select<KeyRule>(w, uint32_t(a.most_listed),
                                        [](int64_t tile, uint32_t place) { return uint32_t(tile) + place; });
     const TopkArgs& b = reload_arguments(args);
-    if (b.keys == nullptr) selection.store(RowResults(b, unit), b.is_sorted);
+    SortEntry* const run = b.entries == nullptr ? nullptr : b.entries + unit * b.of_part;
+    if (b.keys == nullptr) selection.store(RowResults(b, run ? 0 : unit), b.is_sorted, run);
     else selection.store_candidates(b.keys + unit * b.most_listed, b.places + unit * b.most_listed, b.most_listed);
   }
 }
@@ -234,13 +239,12 @@ HIPOPS_FN void merge_rows(const TopkArgs& args) {
   Selection<MostK, uint32_t> selection(args);
   for (int64_t row = block_index(); row < reload_arguments(args).units; row += reload_arguments(args).step) {
     const TopkArgs& a = reload_arguments(args);
-    const int64_t candidates = a.parts * a.of_part;
-    const uint32_t* const places = a.places + row * candidates;
-    const Window<uint32_t> w(a.keys + row * candidates, 1, 0, candidates);
+    const uint32_t* const places = a.places + row * a.of_row;
+    const Window<uint32_t> w(a.keys + row * a.of_row, 1, 0, a.of_row);
     selection.template select<StoredKeys>(w, uint32_t(a.most_listed),
                                           [=](int64_t tile, uint32_t place) { return places[tile + place]; });
     const TopkArgs& b = reload_arguments(args);
-    selection.store(RowResults(b, row), b.is_sorted);
+    selection.store(RowResults(b, row), b.is_sorted, nullptr);
   }
 }
 

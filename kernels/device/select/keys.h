@@ -14,6 +14,7 @@ namespace hipops {
 namespace {
 
 constexpr uint32_t kSign = 1u << 31;
+constexpr uint32_t kNoColumn = UINT32_MAX;  // of an entry without an element
 
 // How an element's bits become its key.
 struct KeyRule {

@@ -1,6 +1,7 @@
 // k above kManyK: a block has a row, and reads it several times. The digits of the key of rank k are found one after
 // another, by counts of each digit. Then the elements are stored in the order of columns. If they must be in order,
-// later launches sort runs of them, and merge the runs: an element's rank is the sum of its ranks in all runs.
+// later launches sort runs of them, and merge the runs: an element's rank is the sum of its ranks in all runs. Parts of
+// rows (block_rows.h) are runs, too.
 #pragma once
 
 #include "device/core/radix.h"
@@ -11,7 +12,6 @@ namespace hipops {
 namespace {
 
 constexpr int kDigitBits = 11, kDigits = 1 << kDigitBits;
-constexpr uint32_t kNoColumn = UINT32_MAX;  // of an entry without an element
 
 struct Digit {
   uint32_t digit, above;  // `above` keys have a greater digit
@@ -116,15 +116,11 @@ HIPOPS_FN void select_many(const TopkArgs& args) {
   }
 }
 
-// A run of a row's entries: `entries` entries from `first` on.
-struct EntryRun {
-  SortEntry* first;
-  uint32_t entries;
-  HIPOPS_METHOD EntryRun(const TopkArgs& a, int64_t row, int64_t run) : first(a.entries + row * a.k + run * kSortRun) {
-    const int64_t rest = a.k - run * kSortRun;
-    entries = rest < kSortRun ? uint32_t(rest) : uint32_t(kSortRun);
-  }
-};
+// The entries of a row's run. The last run may have fewer than the others.
+HIPOPS_FN uint32_t entries_of(const TopkArgs& a, int64_t run) {
+  const int64_t rest = a.of_row - run * a.of_part;
+  return rest < a.of_part ? uint32_t(rest) : uint32_t(a.of_part);
+}
 
 HIPOPS_FN void sort_runs(const TopkArgs& args) {
   using Shape = RadixShape<kSelectBlock, kSortRun / kSelectBlock, 8>;
@@ -133,50 +129,65 @@ HIPOPS_FN void sort_runs(const TopkArgs& args) {
   HIPOPS_SHARED(uint16_t, start_of, Shape::kDigits);
   for (int64_t unit = block_index(); unit < reload_arguments(args).units; unit += reload_arguments(args).step) {
     const TopkArgs& a = reload_arguments(args);
-    const int64_t row = divide(unit, a.runs, a.runs_divisor);
-    const EntryRun run(a, row, unit - row * a.runs);
+    const int64_t row = divide(unit, a.parts, a.parts_divisor), run = unit - row * a.parts;
+    SortEntry* const first = a.entries + row * a.of_row + run * a.of_part;
+    const uint32_t entries = entries_of(a, run);
     Batch<Shape> batch;
-    batch.begin(run.entries);
+    batch.begin(entries);
 #pragma unroll
     for (int n = 0; n < Shape::kDepth; ++n) {
-      const bool is_there = batch.in_use(n) && batch.place(n) < run.entries;
-      const SortEntry e = run.first[is_there ? batch.place(n) : 0];
+      const bool is_there = batch.in_use(n) && batch.place(n) < entries;
+      const SortEntry e = first[is_there ? batch.place(n) : 0];
       batch.entry[n] = {is_there ? e.key : Batch<Shape>::kNoKey, e.value};
     }
 #pragma unroll 1
     for (int shift = 0; shift < 32; shift += Shape::kBits) {
-      if (shift != 0) batch.load(room, run.entries);
+      if (shift != 0) batch.load(room, entries);
       sort_batch(&batch, shift, Shape::kBits, tally, start_of, room);
     }
-    for (uint32_t i = thread_index(); i < run.entries; i += kSelectBlock) run.first[i] = room[i];
+    for (uint32_t i = thread_index(); i < entries; i += kSelectBlock) first[i] = room[i];
     barrier();
   }
 }
 
-// The number of a sorted run's entries with a key below `key`. `or_equal`: or with that key.
-HIPOPS_FN uint32_t entries_before(const EntryRun& run, uint32_t key, bool or_equal) {
-  uint32_t before = 0;
+constexpr int kRunsTogether = 8;  // runs with loads in flight
+
+// The number of entries that come before an entry of run `own`, in sorted runs from run `first` on. Equal entries are in
+// the order of runs.
+HIPOPS_FN uint32_t entries_before(const TopkArgs& a, int64_t row, int64_t first, int64_t own, uint32_t key) {
+  const SortEntry* const of_row = a.entries + row * a.of_row;
+  uint32_t before[kRunsTogether] = {}, sum = 0;
 #pragma unroll 1
   for (uint32_t half = kSortRun; half != 0; half /= 2) {
-    const uint32_t next = before + half;
-    if (next > run.entries) continue;
-    const uint32_t other = run.first[next - 1].key;
-    if (other < key || (or_equal && other == key)) before = next;
+    bool is_before[kRunsTogether];
+#pragma unroll
+    for (int n = 0; n < kRunsTogether; ++n) {
+      const int64_t run = first + n;
+      const uint32_t next = before[n] + half;
+      const bool is_there = run != own && run < a.parts && next <= entries_of(a, run);
+      const uint32_t other = of_row[is_there ? run * a.of_part + next - 1 : 0].key;
+      is_before[n] = is_there && (other < key || (other == key && run < own));
+    }
+#pragma unroll
+    for (int n = 0; n < kRunsTogether; ++n) before[n] += is_before[n] ? half : 0;
   }
-  return before;
+#pragma unroll
+  for (int n = 0; n < kRunsTogether; ++n) sum += before[n];
+  return sum;
 }
 
 HIPOPS_FN void merge_runs(const TopkArgs& args) {
   for (int64_t unit = int64_t(block_index()) * kSelectBlock + thread_index(); unit < reload_arguments(args).units;
        unit += reload_arguments(args).step) {
     const TopkArgs& a = reload_arguments(args);
-    const int64_t row = divide(unit, int64_t(a.k), a.k_divisor), i = unit - row * a.k, own_run = i / kSortRun;
+    const int64_t row = divide(unit, a.of_row, a.of_row_divisor);
+    const uint32_t i = uint32_t(unit - row * a.of_row), own_run = i / uint32_t(a.of_part);
     const SortEntry own = a.entries[unit];
-    int64_t rank = i % kSortRun;
+    uint32_t rank = i - own_run * uint32_t(a.of_part);
 #pragma unroll 1
-    for (int64_t run = 0; run < a.runs; ++run)
-      if (run != own_run) rank += entries_before(EntryRun(a, row, run), own.key, run < own_run);
-    RowResults(a, row).store(rank, own.value != kNoColumn, ~own.key, own.value);
+    for (int64_t run = 0; run < a.parts && rank < uint32_t(a.k); run += kRunsTogether)
+      rank += entries_before(a, row, run, own_run, own.key);
+    if (rank < uint32_t(a.k)) RowResults(a, row).store(rank, own.value != kNoColumn, ~own.key, own.value);
   }
 }
 

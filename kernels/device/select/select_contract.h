@@ -23,15 +23,13 @@ struct TopkArgs {
   void *values, *indices;           // values may be null
   // Keys and columns of candidates, which `merge` loads: of each row `parts` times `of_part`. Null: rows have no parts.
   uint32_t *keys, *places;
-  SortEntry* entries;  // of k above kManyK, to be sorted: k of each row
+  SortEntry* entries;  // of results in order, with k above kFewK: `of_row` of each row, in runs of `of_part`
   int64_t units, step;  // of the blocks' loops (`wave`: of the waves')
-  int64_t parts, part_columns;
-  WideDivisor parts_divisor;
+  int64_t parts, of_row, part_columns;  // of a row: parts, or runs of entries; candidates or entries
+  WideDivisor parts_divisor, of_row_divisor;
   int64_t columns, x_step, values_step, indices_step;
-  WideDivisor k_divisor, runs_divisor;
-  int64_t runs;  // of a row's entries
   int32_t k, depth;              // `wave`: elements of a lane
-  int32_t most_listed, of_part;  // elements of a block's list when it has seen its elements; candidates of a part
+  int32_t most_listed, of_part;  // elements of a block's list when it has seen its elements; candidates of a part or run
   // How bits become keys (keys.h): of 16-bit types in the upper half of a word.
   uint32_t infinity, flip, nan_key, pad_value;
   int32_t value_bytes, index_bytes;

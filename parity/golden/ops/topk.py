@@ -145,6 +145,13 @@ def adversarial():
         lengths, begins = explicit("i64", [9000, 250, 2049, 2**62]), explicit("i64", [2500, 11900, 4099, -2**63])
         yield case("adversarial_long_window", x, k, flags | WINDOW * (turn % 2), INDICES[turn % 3], workspace=1, lengths=lengths,
                    row_begin=begins)
+    # Equal elements of several parts. A part without elements, or with few. NaN is the last with HIPOPS_SMALLEST.
+    for k, flags in itertools.product((300, 2048), (SORTED, SORTED | SMALLEST)):
+        yield case("adversarial_equal_parts", constant("bf16" if k == 300 else "f32", (4, 12000), -0.0), k, flags, "i32",
+                   lengths=lengths, row_begin=begins)
+    last = np.where(np.arange(4500) < 4000, 0.0, NAN).reshape(1, -1)
+    yield case("adversarial_last_of_parts", explicit("f32", last), 300, SORTED | SMALLEST, values=False,
+                   row_begin=explicit("i32", [4000]))
     yield case("adversarial_no_rows", explicit("f32", np.zeros((0, 5))), 3)
 
 
