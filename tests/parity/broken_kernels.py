@@ -1271,8 +1271,8 @@ MUTATIONS = (
         "selection_runs_merged_unstably",
         "Equal elements of different runs get one rank.",
         "topk", "device/select/many.h",
-        before="(other == key && run < own)",
-        after="(other == key && false)",
+        before="(other[n] == key && first + n < own)",
+        after="(other[n] == key && false)",
         runs=(Run("exact", "f32", case="exact_two_5000_k_2500_f32_i64_smallest_sorted"),)),
     Mutation(
         "routing_last_of_equal_experts",

@@ -150,29 +150,33 @@ HIPOPS_FN void sort_runs(const TopkArgs& args) {
   }
 }
 
-constexpr int kRunsTogether = 8;  // runs with loads in flight
-
 // The number of entries that come before an entry of run `own`, in sorted runs from run `first` on. Equal entries are in
 // the order of runs.
+constexpr int kRunsTogether = 8;  // runs with loads in flight
 HIPOPS_FN uint32_t entries_before(const TopkArgs& a, int64_t row, int64_t first, int64_t own, uint32_t key) {
-  const SortEntry* const of_row = a.entries + row * a.of_row;
-  uint32_t before[kRunsTogether] = {}, sum = 0;
+  const SortEntry* const entries = a.entries + row * a.of_row;
+  uint32_t start[kRunsTogether], end[kRunsTogether], before[kRunsTogether], sum = 0;
+#pragma unroll
+  for (int n = 0; n < kRunsTogether; ++n) {
+    const bool is_other = first + n != own && first + n < a.parts;
+    start[n] = before[n] = is_other ? uint32_t((first + n) * a.of_part) : 0;
+    end[n] = is_other ? start[n] + entries_of(a, first + n) : 0;
+  }
 #pragma unroll 1
   for (uint32_t half = kSortRun; half != 0; half /= 2) {
-    bool is_before[kRunsTogether];
+    uint32_t other[kRunsTogether];
+#pragma unroll
+    for (int n = 0; n < kRunsTogether; ++n) other[n] = entries[before[n] + half <= end[n] ? before[n] + half - 1 : 0].key;
+#pragma unroll
+    for (uint32_t& word : other) issue_before_use(word);
 #pragma unroll
     for (int n = 0; n < kRunsTogether; ++n) {
-      const int64_t run = first + n;
-      const uint32_t next = before[n] + half;
-      const bool is_there = run != own && run < a.parts && next <= entries_of(a, run);
-      const uint32_t other = of_row[is_there ? run * a.of_part + next - 1 : 0].key;
-      is_before[n] = is_there && (other < key || (other == key && run < own));
+      const bool is_before = other[n] < key || (other[n] == key && first + n < own);
+      before[n] += is_before && before[n] + half <= end[n] ? half : 0;
     }
-#pragma unroll
-    for (int n = 0; n < kRunsTogether; ++n) before[n] += is_before[n] ? half : 0;
   }
 #pragma unroll
-  for (int n = 0; n < kRunsTogether; ++n) sum += before[n];
+  for (int n = 0; n < kRunsTogether; ++n) sum += before[n] - start[n];
   return sum;
 }
 
