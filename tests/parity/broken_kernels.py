@@ -1275,6 +1275,13 @@ MUTATIONS = (
         after="(other[n] == key && false)",
         runs=(Run("exact", "f32", case="exact_two_5000_k_2500_f32_i64_smallest_sorted"),)),
     Mutation(
+        "selection_absent_before_nan",
+        "The entry of an absent element equals that of a NaN, which is in a later part.",
+        "topk", "device/select/block_rows.h",
+        before="SortEntry{UINT32_MAX, kNoColumn}",
+        after="SortEntry{UINT32_MAX - 1, kNoColumn}",
+        runs=(Run("adversarial", "f32", output="adversarial_last_of_parts"),)),
+    Mutation(
         "routing_last_of_equal_experts",
         "Of equal experts in one lane, the last is chosen.",
         "topk_softmax", "topk_softmax.hip",
