@@ -121,8 +121,7 @@ struct SelectLimits {
   static constexpr int64_t kMostK = 1 << 16, kMostColumns = int64_t{UINT32_MAX} - 1;  // hipops.h names both
   // Blocks of parts of rows, with k up to kFewK and above: a large device has room for them together.
   static constexpr int64_t kBlocks = 384, kBlocksOfMany = 256;
-  // Sorted runs of a row. A run more is one more search for each result, so more are only of rows with far more columns
-  // than this for each run, squared.
+  // Sorted runs of a row: up to kRuns, or the root of columns / kRunColumns. Each result is searched for in all runs.
   static constexpr int64_t kRuns = 32, kRunColumns = 512;
 };
 

@@ -175,7 +175,7 @@ class Selection {
     return kGroups;
   }
 
-  // A bound for a row's first tile, if enough groups of kCompared neighbours have elements: k or more have one above it.
+  // A bound for a row's first tile, if enough groups of kCompared elements are there: k or more have one above it.
   template <class Rule>
   HIPOPS_METHOD void raise_bound(const Window<T>& w, int64_t tile, const uint32_t (&key)[kTileDepth]) {
     const uint32_t low = w.begin > tile ? uint32_t(w.begin - tile) : 0;

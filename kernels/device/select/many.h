@@ -117,9 +117,9 @@ HIPOPS_FN void select_many(const TopkArgs& args) {
 }
 
 // The entries of a row's run. The last run may have fewer than the others.
-HIPOPS_FN uint32_t entries_of(const TopkArgs& a, int64_t run) {
-  const int64_t rest = a.of_row - run * a.of_part;
-  return rest < a.of_part ? uint32_t(rest) : uint32_t(a.of_part);
+HIPOPS_FN uint32_t entries_of(const TopkArgs& a, uint32_t run) {
+  const uint32_t of_part = uint32_t(a.of_part), rest = uint32_t(a.of_row) - run * of_part;
+  return rest < of_part ? rest : of_part;
 }
 
 HIPOPS_FN void sort_runs(const TopkArgs& args) {
@@ -131,7 +131,7 @@ HIPOPS_FN void sort_runs(const TopkArgs& args) {
     const TopkArgs& a = reload_arguments(args);
     const int64_t row = divide(unit, a.parts, a.parts_divisor), run = unit - row * a.parts;
     SortEntry* const first = a.entries + row * a.of_row + run * a.of_part;
-    const uint32_t entries = entries_of(a, run);
+    const uint32_t entries = entries_of(a, uint32_t(run));
     Batch<Shape> batch;
     batch.begin(entries);
 #pragma unroll
@@ -150,34 +150,36 @@ HIPOPS_FN void sort_runs(const TopkArgs& args) {
   }
 }
 
-// The number of entries that come before an entry of run `own`, in sorted runs from run `first` on. Equal entries are in
-// the order of runs.
-constexpr int kRunsTogether = 8;  // runs with loads in flight
-HIPOPS_FN uint32_t entries_before(const TopkArgs& a, int64_t row, int64_t first, int64_t own, uint32_t key) {
+constexpr uint32_t kRunsTogether = 8;  // whose loads are in flight together
+
+// The number of entries before an entry of run `own`, in kRunsTogether sorted runs from run `first` on. Equal entries
+// are in the order of runs.
+HIPOPS_FN uint32_t entries_before(const TopkArgs& a, int64_t row, uint32_t first, uint32_t own, uint32_t key) {
   const SortEntry* const entries = a.entries + row * a.of_row;
-  uint32_t start[kRunsTogether], end[kRunsTogether], before[kRunsTogether], sum = 0;
+  uint32_t next[kRunsTogether], end[kRunsTogether], before = 0;
 #pragma unroll
-  for (int n = 0; n < kRunsTogether; ++n) {
-    const bool is_other = first + n != own && first + n < a.parts;
-    start[n] = before[n] = is_other ? uint32_t((first + n) * a.of_part) : 0;
-    end[n] = is_other ? start[n] + entries_of(a, first + n) : 0;
+  for (uint32_t n = 0; n < kRunsTogether; ++n) {
+    const bool is_other = first + n != own && first + n < uint32_t(a.parts);
+    next[n] = is_other ? (first + n) * uint32_t(a.of_part) : 0;
+    end[n] = is_other ? next[n] + entries_of(a, first + n) : 0;
   }
 #pragma unroll 1
   for (uint32_t half = kSortRun; half != 0; half /= 2) {
     uint32_t other[kRunsTogether];
 #pragma unroll
-    for (int n = 0; n < kRunsTogether; ++n) other[n] = entries[before[n] + half <= end[n] ? before[n] + half - 1 : 0].key;
+    for (uint32_t n = 0; n < kRunsTogether; ++n)
+      other[n] = entries[next[n] + half <= end[n] ? next[n] + half - 1 : 0].key;
 #pragma unroll
     for (uint32_t& word : other) issue_before_use(word);
 #pragma unroll
-    for (int n = 0; n < kRunsTogether; ++n) {
+    for (uint32_t n = 0; n < kRunsTogether; ++n) {
       const bool is_before = other[n] < key || (other[n] == key && first + n < own);
-      before[n] += is_before && before[n] + half <= end[n] ? half : 0;
+      const uint32_t found = is_before && next[n] + half <= end[n] ? half : 0;
+      next[n] += found;
+      before += found;
     }
   }
-#pragma unroll
-  for (int n = 0; n < kRunsTogether; ++n) sum += before[n] - start[n];
-  return sum;
+  return before;
 }
 
 HIPOPS_FN void merge_runs(const TopkArgs& args) {
@@ -189,7 +191,7 @@ HIPOPS_FN void merge_runs(const TopkArgs& args) {
     const SortEntry own = a.entries[unit];
     uint32_t rank = i - own_run * uint32_t(a.of_part);
 #pragma unroll 1
-    for (int64_t run = 0; run < a.parts && rank < uint32_t(a.k); run += kRunsTogether)
+    for (uint32_t run = 0; run < uint32_t(a.parts) && rank < uint32_t(a.k); run += kRunsTogether)
       rank += entries_before(a, row, run, own_run, own.key);
     if (rank < uint32_t(a.k)) RowResults(a, row).store(rank, own.value != kNoColumn, ~own.key, own.value);
   }

@@ -21,15 +21,15 @@ struct TopkArgs {
   const void* x;
   const void *lengths, *row_begin;  // null: rows have all columns; windows begin at column 0
   void *values, *indices;           // values may be null
-  // Keys and columns of candidates, which `merge` loads: of each row `parts` times `of_part`. Null: rows have no parts.
+  // Keys and columns of candidates, which `merge` loads: of each row `of_row`, `of_part` of a part. Otherwise null.
   uint32_t *keys, *places;
   SortEntry* entries;  // of results in order, with k above kFewK: `of_row` of each row, in runs of `of_part`
   int64_t units, step;  // of the blocks' loops (`wave`: of the waves')
-  int64_t parts, of_row, part_columns;  // of a row: parts, or runs of entries; candidates or entries
+  int64_t parts, of_row, part_columns;  // of a row: parts, or runs of entries; candidates, or entries
   WideDivisor parts_divisor, of_row_divisor;
   int64_t columns, x_step, values_step, indices_step;
   int32_t k, depth;              // `wave`: elements of a lane
-  int32_t most_listed, of_part;  // elements of a block's list when it has seen its elements; candidates of a part or run
+  int32_t most_listed, of_part;  // elements of a block's list when it has seen its elements; of a part, or a whole run
   // How bits become keys (keys.h): of 16-bit types in the upper half of a word.
   uint32_t infinity, flip, nan_key, pad_value;
   int32_t value_bytes, index_bytes;
