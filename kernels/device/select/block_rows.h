@@ -244,7 +244,7 @@ HIPOPS_FN void merge_rows(const TopkArgs& args) {
     selection.template select<StoredKeys>(w, uint32_t(a.most_listed),
                                           [=](int64_t tile, uint32_t place) { return places[tile + place]; });
     const TopkArgs& b = reload_arguments(args);
-    selection.store(RowResults(b, row), b.is_sorted, nullptr);
+    selection.store(RowResults(b, row), MostK == kFewK && b.is_sorted, nullptr);  // more, in order: merge_runs
   }
 }
 
