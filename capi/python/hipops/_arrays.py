@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import operator
+import struct
 import sys
 from ctypes import POINTER, Structure, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p, py_object
 from typing import Any, NamedTuple
@@ -48,6 +49,8 @@ class DLManagedTensorVersioned(Structure):
                 ("tensor", DLTensor))
 
 
+LAYOUT = struct.Struct(f"Pii{2 * MAX_RANK}q")  # of Tensor
+PADDING = [(0,) * (MAX_RANK - rank) for rank in range(MAX_RANK + 1)]
 HAS_CAPSULES = hasattr(ctypes, "pythonapi")  # PyPy has none
 if HAS_CAPSULES:
     capsule_name = ctypes.pythonapi.PyCapsule_GetName
@@ -59,7 +62,8 @@ if HAS_CAPSULES:
 def tensor(data: int, dtype: Dtype, shape: Any, stride: Any) -> Tensor:
     if len(shape) > MAX_RANK:
         raise ValueError(f"has {len(shape)} dimensions, expected {MAX_RANK} at most")
-    return Tensor(data, dtype, len(shape), tuple(shape), tuple(stride))
+    padding = PADDING[len(shape)]
+    return Tensor.from_buffer_copy(LAYOUT.pack(data, dtype, len(shape), *shape, *padding, *stride, *padding))
 
 
 def in_elements(strides: Any, size: int) -> list[int]:
@@ -90,12 +94,12 @@ def dtype_of(name: str) -> Dtype:
 def of_torch(array: Any) -> View:
     torch = sys.modules["torch"]
     dtype = dtype_of(str(array.dtype).partition(".")[2])
-    device = array.device
+    device, kind = array.device, array.device.type
     if array.layout is not torch.strided or array.is_nested:
         raise ValueError(f"is {'nested' if array.is_nested else f'of layout {array.layout}'}, expected torch.strided")
-    if device.type == "cpu":
+    if kind == "cpu":
         backend = Backend.CPU
-    elif device.type == "cuda":
+    elif kind == "cuda":
         backend = Backend.HIP if torch.version.hip else Backend.CUDA
     else:
         raise ValueError(f"is on {device}, expected cpu or cuda")
@@ -245,15 +249,14 @@ def used_on(array: Any, stream: int | None) -> None:
         array.record_stream(torch.cuda.ExternalStream(stream or 0, array.device))
 
 
-def workspace(like: Any, size: int) -> Any:
-    """Memory of `size` bytes on `like`'s device, at a multiple of 256 bytes."""
+def workspace(like: Any, size: int) -> tuple[Any, int]:
+    """Memory on `like`'s device, and an address in it, a multiple of 256, from which on it has `size` bytes."""
     if is_torch(like):
         memory = like.new_empty((size + 255,), dtype=sys.modules["torch"].uint8)
     else:
         library = sys.modules["cupy" if type(like).__module__.partition(".")[0] == "cupy" else "numpy"]
         memory = library.empty(size + 255, library.uint8)
-    at = -(view(memory, None).tensor.data or 0) % 256
-    return memory[at:at + size]
+    return memory, -(view(memory, None).tensor.data // -256) * 256
 
 
 def current_stream(like: Any) -> int | None:

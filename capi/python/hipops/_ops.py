@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import math
 import itertools
 import operator
@@ -13,7 +14,7 @@ from typing import Any, Literal
 
 from . import _arrays, _streams
 from ._abi import (BATCH_INVARIANT, DESCENDING, DETERMINISTIC, FNUZ_240, FUNCTIONS, MASKED_ROW_ZERO, RENORMALIZE, ROUND_BEFORE_WEIGHT,
-                   ROUND_SUM, SIGMOID, SMALLEST, SORTED, UP_PLUS_ONE, WEIGHT_PLUS_ONE, WINDOW_INDICES, WHOLE_TENSOR, ActivationKind, Backend, Dtype, Nearest, Reduction, TensorPointer)
+                   ROUND_SUM, SIGMOID, SMALLEST, SORTED, UP_PLUS_ONE, WEIGHT_PLUS_ONE, WINDOW_INDICES, WHOLE_TENSOR, ActivationKind, Backend, Dtype, Memory, Nearest, Reduction, TensorPointer)
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
 __all__ = ["activation", "activation_and_mul", "dynamic_quantize", "fused_add_layer_norm", "fused_add_rms_norm", "gather", "index_add_",
@@ -113,39 +114,46 @@ def _broadcast(op: str, name: str, made: Any, x: Any) -> Any:
     return made
 
 
+@functools.lru_cache(None)
+def _arrays_of(op: str, *names: str) -> list[tuple[str, str, bool]]:
+    """The arguments that are arrays, with their names in Python, and whether the op changes them. x (or y) is first and outputs are last,
+    so that an error names an array that the caller passed."""
+    first, kinds = "x" if "x" in names else "y", FUNCTIONS["hipops_" + op][1]
+    ordered = sorted(names, key=lambda name: (name != first, _is_output(op, name)))
+    return [(name, NAMES.get((op, name), name), _is_output(op, name) or name in MEMORY) for name in ordered
+            if name in MEMORY or kinds[name] is TensorPointer]
+
+
 def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, _arrays.View]:
     views: dict[str, _arrays.View] = {}
-    first, in_header = "x" if "x" in arguments else "y", op
-    op = op.replace("_workspace_bytes", "")
+    first = "x" if "x" in arguments else "y"
     torch = sys.modules.get("torch")
     may_be_dual = torch is not None and torch.autograd.forward_ad._current_level >= 0
-    # x (or y) is first and outputs are last, so that an error names an array that the caller passed.
-    for name in sorted(arguments, key=lambda name: (name != first, _is_output(op, name))):
+    for name, shown, is_changed in _arrays_of(op, *arguments):
         argument = arguments[name]
-        if argument is None or not (name in MEMORY or FUNCTIONS["hipops_" + in_header][1][name] is TensorPointer):
+        if argument is None:
             continue
-        shown = NAMES.get((op, name), name)
         if may_be_dual and _arrays.is_torch(argument) and is_dual(argument):
             raise ValueError(f"{op}: {shown} has a forward-mode derivative, which hipops does not propagate: call it under "
                              "torch.inference_mode(), or on its primal (torch.autograd.forward_ad.unpack_dual)")
         made: Any = argument if isinstance(argument, Plan) else _view(op, shown, argument, stream)
-        if (_is_output(op, name) or name in MEMORY) and made.read_only:
+        if is_changed and made.read_only:
             raise ValueError(f"{op}: {shown} {made.read_only}, expected memory that may be written")
         other = views.get(first, made)
-        is_elsewhere = None not in (made.device, other.device) and made.device != other.device
-        if made.backend != other.backend or is_elsewhere:
+        if made.backend != other.backend or (made.device != other.device and None not in (made.device, other.device)):
             places = [f"{v.backend.name.lower()}:{v.device or 0}" for v in (made, other)]
             raise ValueError(f"{op}: {shown} is on {places[0]}, expected {places[1]} ({NAMES.get((op, first), first)}'s)")
         views[name] = _broadcast(op, name, made, views["x"]) if (op, name) in BROADCAST else made
     if first not in views:
         raise TypeError(f"{op}: {NAMES.get((op, first), first)} is None, expected an array")
     backend = views[first].backend
-    if backend_in_use() == Backend.AUTO and not isinstance(arguments[first], Plan):
+    in_use = backend_in_use()
+    if in_use == Backend.AUTO and not isinstance(arguments[first], Plan):
         try:
             init(Backend.AUTO if os.environ.get("HIPOPS_BACKEND") else backend)
         except Error as refused:
             raise Error(f"{op}: {refused}", refused.status, refused.runtime_error) from None
-    in_use = backend_in_use()
+        in_use = backend_in_use()
     if in_use not in (backend, Backend.AUTO):
         raise ValueError(f"{op}: {first} is on {backend.name.lower()}, and this process uses {in_use.name.lower()}: "
                          "one process has one backend, which its first call or hipops.init chooses")
@@ -182,40 +190,53 @@ def _number(op: str, name: str, kind: Any, value: Any) -> Any:
     return made
 
 
-def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
-    """Calls the function hipops_`op`. `arguments` have their names in hipops.h. `stream` is an object or an address."""
-    function = getattr(LIBRARY, "hipops_" + op)
-    address = _stream_of(op, stream, like)
-    views = _views(op, arguments, address)
-    arguments["workspace_bytes"] = _bytes(views["workspace"]) if "workspace" in views else 0
+def _values(op: str, function: str, arguments: dict[str, Any], views: dict[str, _arrays.View]) -> list[Any]:
+    """The values of the function's arguments."""
     values: list[Any] = []
-    names = FUNCTIONS["hipops_" + op][1]
-    for name, kind in names.items():
-        if name == "stream":
-            values.append(address)
-        elif name in MEMORY:
-            values.append(_memory(op, name, views[name]) if name in views else None)
+    for name, kind in FUNCTIONS[function][1].items():
+        if name in MEMORY and name in views:
+            values.append(_memory(op, name, views[name]))
         elif name in views:
             values.append(ctypes.byref(views[name].tensor))
-        elif kind is TensorPointer or name == "bytes":
-            values.append(arguments[name])
+        elif kind is TensorPointer or kind is Memory or name == "bytes":
+            values.append(arguments.get(name))
         else:
-            values.append(_number(op.replace("_workspace_bytes", ""), name, kind, arguments[name]))
+            values.append(_number(op, name, kind, arguments[name]))
+    return values
+
+
+def _call(op: str, like: Any, stream: Any, has_query: bool = False, **arguments: Any) -> None:
+    """Calls the function hipops_`op`. `arguments` have their names in hipops.h. `stream` is an object or an address. has_query: the
+    function of this name with _workspace_bytes gives the size of a workspace, which is allocated here if the caller has none."""
+    address = _stream_of(op, stream, like)
+    views = _views(op, arguments, address)
+    changed = [arguments[name] for name, _, is_changed in _arrays_of(op, *arguments) if is_changed and name in views]
+    arguments.update(stream=address, workspace_bytes=_bytes(views["workspace"]) if "workspace" in views else 0)
+    function = "hipops_" + op
     own = address or _streams.LEGACY
-    others = {v.stream: name for name, v in views.items() if v.stream and v.stream != own and "stream" in names}
+    others = {v.stream: name for name, v in views.items() if v.stream and v.stream != own}
     with _arrays.on_device(like, next(iter(views.values())).device) or contextlib.nullcontext():
+        if has_query and "workspace" not in views:
+            arguments["bytes"] = size = ctypes.c_int64()
+            check(getattr(LIBRARY, function + "_workspace_bytes")(*_values(op, function + "_workspace_bytes", arguments, views)))
+            if isinstance(like, Plan):
+                return
+            if size.value:
+                memory, at = _arrays.workspace(like, size.value)
+                arguments.update(workspace=at, workspace_bytes=size.value)
+                changed.append(memory)
+        values = _values(op, function, arguments, views)
         if others:
             LIBRARY.hipops_prepare(op.encode())  # creates a context if the thread has none; the call reports errors
         for other, name in others.items():
             _streams.order(f"{op}: {NAMES.get((op, name), name)}'s", first=other, then=own)
-        check(function(*values))
+        check(getattr(LIBRARY, function)(*values))
         for other, name in others.items():
             _streams.order(f"{op}: {NAMES.get((op, name), name)}'s", first=own, then=other)
-    for name in views:
-        if _is_output(op, name) and not op.endswith("_workspace_bytes"):
-            _arrays.written(arguments[name])
-        if stream is not None and (_is_output(op, name) or name in MEMORY):
-            _arrays.used_on(arguments[name], address)
+    for array in changed:
+        _arrays.written(array)
+        if stream is not None:
+            _arrays.used_on(array, address)
 
 
 def _shape(op: str, name: str, array: Any) -> tuple[int, ...]:
@@ -257,12 +278,14 @@ def _result(op: str, out: Any, x: Any, shape: Any = None, dtype: str | None = No
     return made
 
 
+BITS = {"round_sum": ROUND_SUM, "weight_plus_one": WEIGHT_PLUS_ONE, "round_before_weight": ROUND_BEFORE_WEIGHT,
+        "deterministic": DETERMINISTIC, "up_plus_one": UP_PLUS_ONE, "masked_row_zero": MASKED_ROW_ZERO, "fnuz_240": FNUZ_240,
+        "sorted": SORTED, "window_indices": WINDOW_INDICES, "batch_invariant": BATCH_INVARIANT,
+        "descending": DESCENDING, "sigmoid": SIGMOID, "renormalize": RENORMALIZE}
+
+
 def _flags(op: str, **flags: bool) -> int:
-    bits = {"round_sum": ROUND_SUM, "weight_plus_one": WEIGHT_PLUS_ONE, "round_before_weight": ROUND_BEFORE_WEIGHT,
-            "deterministic": DETERMINISTIC, "up_plus_one": UP_PLUS_ONE, "masked_row_zero": MASKED_ROW_ZERO, "fnuz_240": FNUZ_240,
-            "sorted": SORTED, "window_indices": WINDOW_INDICES, "batch_invariant": BATCH_INVARIANT,
-            "descending": DESCENDING, "sigmoid": SIGMOID, "renormalize": RENORMALIZE}
-    return sum(_flag(op, name, value, bits[name]) for name, value in flags.items())
+    return sum(_flag(op, name, value, BITS[name]) for name, value in flags.items())
 
 
 def _dtype_of_rows(x: Any) -> str:
@@ -400,20 +423,8 @@ def reduce(x: Any, reduction: str | Reduction, dim: Any = None, keepdim: bool = 
     of = names.get(reduction, reduction)
     y = _result("reduce", out, x, tuple(made), "int64" if of in (Reduction.ARGMAX, Reduction.ARGMIN) else None)
     flags = _flags("reduce", batch_invariant=batch_invariant)
-    _with_workspace("reduce", y, workspace, stream, y=y, x=x, reduction=of, dims=dims, flags=flags)
+    _call("reduce", y, stream, True, workspace=workspace, y=y, x=x, reduction=of, dims=dims, flags=flags)
     return y
-
-
-def _with_workspace(op: str, like: Any, workspace: Any, stream: Any, report: Any = None, **arguments: Any) -> None:
-    """Calls an op whose workspace is allocated here if the caller has none."""
-    if workspace is None:
-        size = ctypes.c_int64()
-        of_query = FUNCTIONS[f"hipops_{op}_workspace_bytes"][1]
-        _call(op + "_workspace_bytes", like, stream, bytes=size, **{name: arguments[name] for name in of_query if name != "bytes"})
-        if isinstance(like, Plan):
-            return
-        workspace = _arrays.workspace(like, size.value) if size.value else None
-    _call(op, like, stream, workspace=workspace, report=report, **arguments)
 
 
 def rms_norm_backward(dy: Any, x: Any, weight: Any = None, rstd: Any = None, eps: float = 1e-5, weight_plus_one: bool = False,
@@ -427,7 +438,7 @@ def rms_norm_backward(dy: Any, x: Any, weight: Any = None, rstd: Any = None, eps
     is_wanted = _flag("rms_norm_backward", "weight_grad", weight_grad, 1) and weight is not None
     dw = _result("rms_norm_backward", dw, weight) if is_wanted else None
     tensors = {"dx": dx, "dw": dw, "dy": dy, "x": x, "weight": weight, "rstd": rstd}
-    _with_workspace("rms_norm_backward", x, workspace, stream, eps=eps, flags=flags, **tensors)
+    _call("rms_norm_backward", x, stream, True, workspace=workspace, eps=eps, flags=flags, **tensors)
     return dx, dw
 
 
@@ -435,7 +446,7 @@ def scatter_(y: Any, dim: int, index: Any, src: Any, deterministic: bool = False
              stream: Any = None) -> Any:
     """y[index[i, j], j] = src[i, j] for dim 0, in place. deterministic: if an index repeats, y gets its last source."""
     flags = _flags("scatter", deterministic=deterministic)
-    _with_workspace("scatter", y, workspace, stream, report, y=y, dim=_dim("scatter", dim, y, "y"), x=src, index=index, flags=flags)
+    _call("scatter", y, stream, True, workspace=workspace, report=report, y=y, dim=_dim("scatter", dim, y, "y"), x=src, index=index, flags=flags)
     return y
 
 
@@ -443,13 +454,13 @@ def scatter_add_(y: Any, dim: int, index: Any, src: Any, deterministic: bool = F
                  report: Any = None, stream: Any = None) -> Any:
     """y[index[i, j], j] += src[i, j] for dim 0, in place. deterministic: the sources are added in order."""
     flags = _flags("scatter_add", deterministic=deterministic)
-    _with_workspace("scatter_add", y, workspace, stream, report, y=y, dim=_dim("scatter_add", dim, y, "y"), x=src, index=index, flags=flags)
+    _call("scatter_add", y, stream, True, workspace=workspace, report=report, y=y, dim=_dim("scatter_add", dim, y, "y"), x=src, index=index, flags=flags)
     return y
 
 
 def index_add_(y: Any, dim: int, index: Any, source: Any, *, workspace: Any = None, report: Any = None, stream: Any = None) -> Any:
     """y[index[i], j] += source[i, j] for dim 0, in place, in order."""
-    _with_workspace("index_add", y, workspace, stream, report, y=y, dim=_dim("index_add", dim, y, "y"), x=source, index=index)
+    _call("index_add", y, stream, True, workspace=workspace, report=report, y=y, dim=_dim("index_add", dim, y, "y"), x=source, index=index)
     return y
 
 
@@ -484,11 +495,13 @@ def upsample_nearest2d(x: Any, output_size: tuple[int, int], scale_h: float | No
     return _upsample("upsample_nearest2d", x, tuple(output_size), rule, out, stream, scale_h=scale_h, scale_w=scale_w)
 
 
+KINDS: dict[Any, ActivationKind] = {each.name.lower(): each for each in ActivationKind}
+
+
 def _kind(op: str, kind: Any) -> Any:
-    names: dict[Any, ActivationKind] = {each.name.lower(): each for each in ActivationKind}
-    if not isinstance(kind, (str, int)) or kind not in names and kind not in names.values():
-        raise ValueError(f"{op}: kind is {kind!r}, expected one of: {', '.join(names)}")
-    return names.get(kind, kind)
+    if not isinstance(kind, (str, int)) or kind not in KINDS and kind not in KINDS.values():
+        raise ValueError(f"{op}: kind is {kind!r}, expected one of: {', '.join(KINDS)}")
+    return KINDS.get(kind, kind)
 
 
 def activation(x: Any, kind: str | ActivationKind, alpha: float = 1.0, *, out: Any = None, stream: Any = None) -> Any:
@@ -588,10 +601,7 @@ def dynamic_quantize(x: Any, dtype: Any = "float8_e4m3fn", group: int = 0, scale
     scale = _result("dynamic_quantize", scale, x, scales, "float32")
     arguments = {"q": q, "scale": scale, "x": x, "scale_ub": scale_ub, "group": of_group,
                  "flags": _flags("dynamic_quantize", fnuz_240=fnuz_240, batch_invariant=batch_invariant)}
-    if is_whole:
-        _with_workspace("dynamic_quantize", x, workspace, stream, **arguments)
-    else:
-        _call("dynamic_quantize", x, stream, workspace=workspace, **arguments)
+    _call("dynamic_quantize", x, stream, is_whole, workspace=workspace, **arguments)
     return q, scale
 
 
@@ -608,7 +618,7 @@ def topk(x: Any, k: int, largest: bool = True, sorted: bool = True, lengths: Any
     indices = _result("topk", indices, x, shape, "int64")
     flags = _flags("topk", sorted=sorted, window_indices=window_indices, batch_invariant=batch_invariant)
     flags |= 0 if _flag("topk", "largest", largest, 1) else SMALLEST
-    _with_workspace("topk", x, workspace, stream, values=values, indices=indices, x=x, lengths=lengths, row_begin=row_begin, k=of_k,
+    _call("topk", x, stream, True, workspace=workspace, values=values, indices=indices, x=x, lengths=lengths, row_begin=row_begin, k=of_k,
                     flags=flags)
     return values, indices
 
@@ -616,7 +626,7 @@ def topk(x: Any, k: int, largest: bool = True, sorted: bool = True, lengths: Any
 def cumsum(x: Any, dim: int, *, out: Any = None, workspace: Any = None, stream: Any = None) -> Any:
     """The sums of x from the beginning of dim on. If x has integers, `out` may be of int64. It may be x itself."""
     y = _result("cumsum", out, x)
-    _with_workspace("cumsum", y, workspace, stream, y=y, x=x, dim=_dim("cumsum", dim, x))
+    _call("cumsum", y, stream, True, workspace=workspace, y=y, x=x, dim=_dim("cumsum", dim, x))
     return y
 
 
@@ -628,7 +638,7 @@ def sort(x: Any, descending: bool = False, values: bool = True, *, out: Any = No
     made = _result("sort", out, x) if _flag("sort", "values", values, 1) else None
     indices = _result("sort", indices, x, _shape("sort", "x", x), "int64")
     flags = _flags("sort", descending=descending)
-    _with_workspace("sort", x, workspace, stream, values=made, indices=indices, x=x, flags=flags)
+    _call("sort", x, stream, True, workspace=workspace, values=made, indices=indices, x=x, flags=flags)
     return made, indices
 
 
@@ -695,7 +705,7 @@ def layer_norm_backward(dy: Any, x: Any, weight: Any = None, mean: Any = None, r
     shape = _shape("layer_norm_backward", "x", x)[-1:]
     is_wanted = _flag("layer_norm_backward", "bias_grad", bias_grad, 1)
     db = (_result("layer_norm_backward", db, x, shape) if weight is None else _result("layer_norm_backward", db, weight)) if is_wanted else None
-    _with_workspace("layer_norm_backward", x, workspace, stream, dx=dx, dw=dw, db=db, dy=dy, x=x, weight=weight, mean=mean, rstd=rstd,
+    _call("layer_norm_backward", x, stream, True, workspace=workspace, dx=dx, dw=dw, db=db, dy=dy, x=x, weight=weight, mean=mean, rstd=rstd,
                     eps=eps, flags=flags)
     return dx, dw, db
 
