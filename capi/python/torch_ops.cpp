@@ -78,8 +78,12 @@ struct Arguments {
   double number[kMostNumbers];
   hipops_activation_kind kind;
   uint32_t flags;
+  void* workspace;
+  int64_t workspace_bytes;
   void* stream;
 };
+constexpr uint32_t kWeightGrad = 1u << 31;  // no flag of the library
+constexpr int64_t kAlignment = 256;         // of a workspace
 
 struct Op {
   const char* name;
@@ -87,9 +91,13 @@ struct Op {
   const char* names[kMostTensors];
   uint32_t flags[4];
   const char* results;  // a result's strides: c contiguous, n as of PyTorch's rms_norm, x as of -x, s as of residual + x,
-                        // e as of act(x) * up
+                        // e as of act(x) * up, w contiguous; without kWeightGrad or a weight, w has no elements
   hipops_status (*call)(Arguments& a);
+  int like[kMostOutputs] = {};  // the tensor whose dtype and shape a result has
+  hipops_status (*workspace_bytes)(Arguments& a) = nullptr;
 };
+
+const hipops_tensor* weight_gradient(const Arguments& a) { return a.given[2] && (a.flags & kWeightGrad) ? &a.out[1] : nullptr; }
 
 #define HIPOPS_ROPE(op)                                                                                             \
   {#op, "TTTt", {"x", "cos", "sin", "positions"}, {}, "x", [](Arguments& a) {                                       \
@@ -127,6 +135,23 @@ const Op kOps[] = {
      [](Arguments& a) {
        return hipops_activation_and_mul(&a.out[0], a.given[0], a.given[1], a.kind, a.number[0], a.number[1], a.flags, a.stream);
      }},
+    {"rms_norm_backward", "TTttdbbbb", {"dy", "x", "weight", "rstd"},
+     {HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_BATCH_INVARIANT, kWeightGrad}, "cw",
+     [](Arguments& a) {
+       return hipops_rms_norm_backward(&a.out[0], weight_gradient(a), a.given[0], a.given[1], a.given[2], a.given[3], a.number[0],
+                                       a.flags & ~kWeightGrad, a.workspace, a.workspace_bytes, a.stream);
+     },
+     {1, 2},
+     [](Arguments& a) {
+       return hipops_rms_norm_backward_workspace_bytes(&a.out[0], weight_gradient(a), a.given[0], a.given[1], a.given[2], a.given[3],
+                                                       &a.workspace_bytes);
+     }},
+    {"activation_and_mul_backward", "TTTkddb", {"dy", "x", "up"}, {HIPOPS_UP_PLUS_ONE}, "xx",
+     [](Arguments& a) {
+       return hipops_activation_and_mul_backward(&a.out[0], &a.out[1], a.given[0], a.given[1], a.given[2], a.kind, a.number[0],
+                                                 a.number[1], a.flags, a.stream);
+     },
+     {1, 2}},
 };
 constexpr int kOpCount = sizeof kOps / sizeof *kOps;
 
@@ -249,11 +274,11 @@ struct Place {
 
 struct Call {
   const Op& op;
-  Handle tensors[kMostTensors] = {}, outputs[kMostOutputs] = {};
+  Handle tensors[kMostTensors] = {}, outputs[kMostOutputs] = {}, workspace = nullptr;
   Arguments a = {};
   Place place = {};
   bool is_known = true;       // the activation's name is
-  bool lacks_memory = false;  // PyTorch could not allocate the last output
+  bool lacks_memory = false;  // PyTorch could not allocate the last output or the workspace
   char refusal[512] = "";     // the library's message
 };
 
@@ -285,8 +310,10 @@ bool describe(Handle tensor, hipops_tensor* made, Place* place) {
 
 // Allocates output i and describes it in a.out[i].
 bool make_output(Call& call, int i) {
-  hipops_tensor &y = call.a.out[i], &x = call.a.in[0], &other = call.a.in[1];
-  y = hipops_contiguous(nullptr, x.dtype, x.rank, x.shape);
+  hipops_tensor &y = call.a.out[i], &x = call.a.in[call.op.like[i]], &other = call.a.in[1];
+  const int64_t none = 0;
+  const bool is_left_out = call.op.results[i] == 'w' && !weight_gradient(call.a);
+  y = is_left_out ? hipops_contiguous(nullptr, call.a.in[1].dtype, 1, &none) : hipops_contiguous(nullptr, x.dtype, x.rank, x.shape);
   const bool same_shape = other.rank == x.rank && !std::memcmp(other.shape, x.shape, x.rank * sizeof *x.shape);
   if (call.op.results[i] == 'x') elementwise_strides({&x}, y.stride);
   if (call.op.results[i] == 'e' && same_shape) {
@@ -306,6 +333,16 @@ bool make_output(Call& call, int i) {
   call.lacks_memory = torch.empty_strided(y.rank, y.shape, y.stride, torch.dtype[y.dtype], call.place.type, call.place.index,
                                           &call.outputs[i]) != 0;
   return !call.lacks_memory && !torch.get_data_ptr(call.outputs[i], &y.data);
+}
+
+bool make_workspace(Call& call) {
+  if (call.op.workspace_bytes(call.a)) return refuse(call, hipops_last_error());
+  if (!call.a.workspace_bytes) return true;
+  const int64_t size = call.a.workspace_bytes + kAlignment - 1, step = 1;
+  call.lacks_memory = torch.empty_strided(1, &size, &step, torch.dtype[HIPOPS_U8], call.place.type, call.place.index, &call.workspace) != 0;
+  if (call.lacks_memory || torch.get_data_ptr(call.workspace, &call.a.workspace)) return false;
+  call.a.workspace = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(call.a.workspace) + kAlignment - 1) & -kAlignment);
+  return true;
 }
 
 bool choose_backend(Call& call) {
@@ -338,7 +375,9 @@ bool run(Call& call) {
     return refuse(call, "PyTorch did not return the current stream");
   bool is_done = true;
   for (int i = 0; call.op.results[i] && is_done; ++i) is_done = make_output(call, i);
+  is_done = is_done && (!call.op.workspace_bytes || make_workspace(call));
   if (is_done && call.op.call(call.a)) is_done = refuse(call, hipops_last_error());
+  if (call.workspace) torch.delete_tensor_object(call.workspace);
   if (guard) torch.delete_device_guard(guard);
   return is_done;
 }
@@ -384,8 +423,8 @@ void call(const Op& op, Value* stack) {
   for (Handle h : call.outputs)
     if (h) torch.delete_tensor_object(h);
   if (call.lacks_memory) {
-    int64_t elements = 0;  // includes the results that were made: they are already freed
-    for (int i = 0; i == 0 || call.outputs[i - 1]; ++i) elements += hipops::element_count(call.a.out[i]);
+    int64_t elements = call.a.workspace_bytes;  // with the results that were made: they are already freed
+    for (int i = 0; op.results[i] && (i == 0 || call.outputs[i - 1]); ++i) elements += hipops::element_count(call.a.out[i]);
     fail_as_pytorch(elements, call.a.out[0].dtype, call.place);
     refuse(call, "PyTorch has no memory for the result");
   }

@@ -29,8 +29,8 @@ __all__ = ["Replaced", "linear_cross_entropy", "patch", "unpatch"]
 _LIBRARY = torch.library.Library("hipops", "DEF")
 # torch_ops.cpp implements these ops. If PyTorch lacks C functions that it needs, Python implements them, like the other ops.
 _NATIVE = ("layer_norm", "rms_norm", "fused_add_rms_norm", "fused_add_layer_norm", "softmax", "rope", "rope_i", "rope_thd", "activation",
-           "activation_and_mul")
-_WITH_STRINGS = ("activation", "activation_and_mul")  # PyTorch passes strings to them from 2.10 on
+           "activation_and_mul", "rms_norm_backward", "activation_and_mul_backward")
+_WITH_STRINGS = ("activation", "activation_and_mul", "activation_and_mul_backward")  # PyTorch passes strings to them from 2.10 on
 _IN_PYTHON: dict[str, Callable[..., Any]] = {}
 
 
@@ -149,11 +149,15 @@ def _define(name: str, arguments: str, returns: str, make: Callable[..., Any] | 
 
 
 def _contiguous(x: torch.Tensor, *rest: Any) -> torch.Tensor:
-    return x.new_empty(x.shape)
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
-# For a size that torch.compile does not know, this function returns False where is_contiguous raises.
-_is_contiguous = getattr(torch._prims_common, "is_contiguous_or_false", torch.Tensor.is_contiguous)
+# For a size that torch.compile does not know, this function returns False where is_contiguous raises. It is slower.
+_is_contiguous_or_false = getattr(torch._prims_common, "is_contiguous_or_false", torch.Tensor.is_contiguous)
+
+
+def _is_contiguous(x: torch.Tensor) -> bool:
+    return bool(x.is_contiguous() if type(x) is torch.Tensor else _is_contiguous_or_false(x))
 
 
 def _on_meta(tensors: tuple[torch.Tensor, ...]) -> list[torch.Tensor]:
