@@ -238,6 +238,11 @@ class Op(NamedTuple):
     outputs: tuple[str, ...]  # none: the op changes its first argument
     arguments: tuple[str, ...]
     defaults: tuple[Any, ...]
+    of: tuple[str, ...]
+    kept: tuple[str, ...]
+    kept_at: tuple[int, ...]  # where these are among the arguments and the results
+    run: Callable[..., Any]
+    asks: str
 
 
 class HipopsOp(torch.autograd.function._SingleLevelFunction):  # type: ignore[misc]
@@ -246,27 +251,25 @@ class HipopsOp(torch.autograd.function._SingleLevelFunction):  # type: ignore[mi
         results = below(*given)
         if not op.outputs:
             ctx.mark_dirty(given[0])
-        named = dict(zip(op.arguments, (*given, *op.defaults[len(given):])))
-        tensors = {**named, **dict(zip(op.outputs, results if isinstance(results, tuple) else (results,)))}
-        ctx.op, ctx.backward_pass = op, BACKWARD.get(op.name, Backward("", "", lambda a, *dy: ()))
-        ctx.others = {key: value for key, value in named.items() if not isinstance(value, torch.Tensor)}
+        values = (*given, *op.defaults[len(given):], *(results if isinstance(results, tuple) else (results,)))
+        ctx.op, ctx.others = op, {key: value for key, value in zip(op.arguments, values) if not isinstance(value, torch.Tensor)}
         ctx.others["shape"] = given[0].shape
-        ctx.save_for_backward(*[tensors[key] for key in ctx.backward_pass.kept.split()])
+        ctx.save_for_backward(*[values[at] for at in op.kept_at])
         ctx.set_materialize_grads(False)
         return results if op.outputs else given[0]
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        of, kept, run, _ = ctx.backward_pass
-        needed = [name for name, is_needed in zip(ctx.op.arguments, ctx.needs_input_grad[2:]) if is_needed]
+        op, are_needed = ctx.op, ctx.needs_input_grad
+        needed = [name for name, is_needed in zip(op.arguments, are_needed[2:]) if is_needed]
         for argument in needed:
-            if argument not in of.split():
-                raise NotImplementedError(_WITHOUT_BACKWARD.format(ctx.op.name, argument, argument))
+            if argument not in op.of:
+                raise NotImplementedError(_WITHOUT_BACKWARD.format(op.name, argument, argument))
         if all(gradient is None for gradient in gradients):
-            return (None,) * len(ctx.needs_input_grad)
-        a = SimpleNamespace(needed=needed, **{**ctx.others, **dict(zip(kept.split(), ctx.saved_tensors))})
-        made = dict(zip(of.split(), run(a, *gradients)))
-        return (None, None, *[made[name] if name in needed else None for name in ctx.op.arguments])[:len(ctx.needs_input_grad)]
+            return (None,) * len(are_needed)
+        a = SimpleNamespace(**{**ctx.others, **dict(zip(op.kept, ctx.saved_tensors))}, needed=needed)
+        made = dict(zip(op.of, op.run(a, *gradients)))
+        return (None, None, *[made[name] if name in needed else None for name in op.arguments])[:len(are_needed)]
 
     @staticmethod
     def _compiled_autograd_key(ctx: Any) -> Any:
@@ -291,7 +294,10 @@ def _apply(op: Op, below: Callable[..., Any], y: torch.Tensor, *given: Any) -> A
 def register(library: Any, name: str, outputs: tuple[str, ...]) -> None:
     """Registers the derivatives of an op. Without outputs it changes its first argument."""
     op = getattr(ops, name).default
-    described = Op(name, outputs, *zip(*[(argument.name, argument.default_value) for argument in op._schema.arguments]))
+    of, kept, run, asks = BACKWARD.get(name, Backward("", "", lambda a, *dy: ()))
+    arguments, defaults = zip(*[(argument.name, argument.default_value) for argument in op._schema.arguments])
+    kept_at = tuple((*arguments, *outputs).index(each) for each in kept.split())
+    described = Op(name, outputs, arguments, defaults, tuple(of.split()), tuple(kept.split()), kept_at, run, asks)
 
     def below(keyset: Any, *given: Any) -> Any:
         with torch._C._AutoDispatchBelowAutograd():
@@ -302,12 +308,11 @@ def register(library: Any, name: str, outputs: tuple[str, ...]) -> None:
             raise NotImplementedError(_WITHOUT_FORWARD.format(name))
         if not (torch.is_grad_enabled() and any(isinstance(a, torch.Tensor) and a.requires_grad for a in given)):
             return below(keyset, *given)
-        base = given[0] if given[0]._base is None else given[0]._base
+        base = given[0] if outputs or given[0]._base is None else given[0]._base
         if not outputs and base.requires_grad and base.is_leaf:
             raise RuntimeError(f"torch.ops.hipops.{name}: y is a leaf that requires a gradient, or a view of one, expected a result of other ops")
-        asks = BACKWARD[name].asks if name in BACKWARD and given[0].requires_grad else ""
-        if asks:
-            given = tuple(True if key == asks else value for key, value in zip(described.arguments, (*given, *described.defaults[len(given):])))
+        if asks and given[0].requires_grad:
+            given = tuple(True if key == asks else value for key, value in zip(arguments, (*given, *defaults[len(given):])))
         # torch.compile gives no gradient to an input that a custom op changes. It gives one to an input that copy_ changes.
         y = given[0].clone() if not outputs and isinstance(given[0], FunctionalTensor) else given[0]
         results = _apply(described, lambda *given: below(keyset, *given), y, *given[1:])
