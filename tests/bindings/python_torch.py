@@ -234,6 +234,11 @@ mistakes = [
     ("activation_and_mul", (x, x[:5]), "activation_and_mul: up.shape[0] is 5, expected 6 (x.shape[0])"),
     ("activation_and_mul", (x, x, "slu"), "activation_and_mul: kind is 'slu', expected one of: identity, relu"),
     ("activation_and_mul", (x, x, "silu", -1.0), "activation_and_mul: limit is -1, expected 0 (none) or more"),
+    ("activation_and_mul_backward", (x[:5], x, x), "activation_and_mul_backward: dy.shape[0] is 5, expected 6 (x.shape[0])"),
+    ("activation_and_mul_backward", (x, x, x, "slu"), "activation_and_mul_backward: kind is 'slu', expected one of: identity, relu"),
+    ("rms_norm_backward", (x, x.bool()), "rms_norm_backward: x is of bool, expected one of: float32"),
+    ("rms_norm_backward", (x, x, weight, x[:, :1].half()), "rms_norm_backward: rstd.dtype is f16, expected f32"),
+    ("rms_norm_backward", (x, x, weight, None, -1.0), "rms_norm_backward: eps is -1, expected a finite number of 0 or more"),
     ("static_quantize", (x, x[:5], torch.int8), "static_quantize: scale.shape[0] is 5, expected 6 (x.shape[0])"),
     ("static_quantize", (x, x, torch.uint8), "static_quantize: dtype is uint8, expected one of: float8_e4m3fn, float8_e4m3fnuz"),
     ("static_quantize", (x, x.half(), torch.int8), "static_quantize: scale.dtype is f16, expected f32"),
@@ -454,7 +459,8 @@ for rows, columns in [(2**40, 2**10)] + [(2**30, 2**8)] * (device == "cuda"):
         wrong.append(f"torch.softmax without memory: {expected}")
     column = vast4[0, 0, :, 0]
     for name, *arguments in (("softmax", vast), ("layer_norm", vast), ("rms_norm", vast), ("fused_add_rms_norm", vast, vast),
-                             ("activation", vast, "silu"), ("activation_and_mul", vast, vast), ("rope", vast4, table, table), ("rope_i", vast4, table, table), ("strided_copy", vast),
+                             ("activation", vast, "silu"), ("activation_and_mul", vast, vast),
+                             ("rms_norm_backward", vast, vast), ("activation_and_mul_backward", vast, vast, vast), ("rope", vast4, table, table), ("rope_i", vast4, table, table), ("strided_copy", vast),
                              ("rope_thd", vast4.transpose(1, 2), table, table), ("gather", column, 0, many),
                              ("index_select", column, 0, many), ("upsample_nearest1d", normal(1, 1, 1), rows * columns),
                              ("upsample_nearest2d", normal(1, 1, 1, 1), [rows, columns])):

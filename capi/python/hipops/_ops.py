@@ -219,10 +219,8 @@ def _call(op: str, like: Any, stream: Any, has_query: bool = False, **arguments:
         if has_query and "workspace" not in views:
             arguments["bytes"] = size = ctypes.c_int64()
             check(getattr(LIBRARY, function + "_workspace_bytes")(*_values(op, function + "_workspace_bytes", arguments, views)))
-            if isinstance(like, Plan):
-                return
             if size.value:
-                memory, at = _arrays.workspace(like, size.value)
+                memory, at = (None, 256) if isinstance(like, Plan) else _arrays.workspace(like, size.value)
                 arguments.update(workspace=at, workspace_bytes=size.value)
                 changed.append(memory)
         values = _values(op, function, arguments, views)
