@@ -2,11 +2,15 @@
 
 import random
 
-from workloads import BF16, F16, F32, fused_add, name_of_rows, norm
+from workloads import BF16, F16, F32, cross_entropy, fused_add, layer_norm_backward, name_of_rows, norm, rms_norm_backward, softmax_backward
 
-OPS = ("rms_norm", "layer_norm", "softmax", "log_softmax", "fused_add_rms_norm", "fused_add_layer_norm")
 NORMS = ("rms_norm", "layer_norm", "softmax")
-# dtype, rows, columns, and more arguments of workloads.norm, all for NORMS
+ADDS = ("fused_add_rms_norm", "fused_add_layer_norm")
+SOFTMAX_BACKWARD = ("softmax_backward", "log_softmax_backward")
+OPS = {op: lambda *a, op=op: norm(op, *a) for op in (*NORMS, "log_softmax")} | {op: lambda *a, op=op: fused_add(op, *a) for op in ADDS}
+OPS |= {op: lambda *a, op=op: softmax_backward(op, *a) for op in SOFTMAX_BACKWARD}
+OPS |= {"rms_norm_backward": rms_norm_backward, "layer_norm_backward": layer_norm_backward, "cross_entropy": cross_entropy}
+# dtype, rows, columns, and the offset, the gap and the weights' dtype of workloads.norm, all for NORMS
 FIXED = [(BF16, 12288, 5120, 3), (BF16, 4096, 16384, 4), (F32, 8192, 4100, 1), (BF16, 16384, 4096, 1), (BF16, 8192, 7168, 1),
          (BF16, 12288, 5120), (F32, 8192, 4096), (BF16, 8192, 50257), (BF16, 300, 30011), (BF16, 65536, 768), (F16, 77777, 320),
          (BF16, 16384, 2880), (BF16, 16384, 4096), (BF16, 32768, 1024), (BF16, 262144, 128), (BF16, 4096, 16384), (BF16, 100003, 48),
@@ -18,7 +22,7 @@ KINDS = ("offset", "gap", "odd", "short", "between", "long", "few", "weights")
 def draw(seed, number):
     """The op and the arguments of a row. They depend only on the two arguments."""
     r = random.Random(f"{seed}/{number}")
-    kind, dtype, op = KINDS[number % len(KINDS)], r.choice((BF16, BF16, F16, F32)), r.choice(OPS)
+    kind, dtype, op = KINDS[number % len(KINDS)], r.choice((BF16, BF16, F16, F32)), r.choice(tuple(OPS))
     length = 16 // dtype.itemsize
 
     def multiple(low, high):
@@ -33,7 +37,7 @@ def draw(seed, number):
 
 
 def row(op, arguments):
-    return name_of_rows(op, *arguments), lambda: (fused_add if op.startswith("fused") else norm)(op, *arguments)
+    return name_of_rows(op, *arguments), lambda: OPS[op](*arguments)
 
 
 def fixed():

@@ -226,9 +226,16 @@ def attention(dtype, batch, heads, queries, keys, mask="bool"):
                     peer, (x, causal, given, sinks, slopes), 0.94)
 
 
-def rms_norm_backward(dtype, rows, cols):
-    x, dy, w = random(rows, cols, dtype=dtype), random(rows, cols, dtype=dtype), random(cols, dtype=dtype)
-    dx, dw, rstd = torch.empty_like(x), torch.empty_like(w), torch.rsqrt(x.float().square().mean(-1) + 1e-5)
+def gradient_of_norm(dtype, rows, cols, offset, gap, weights):
+    """x, dy, w, and memory for the gradients of x and w."""
+    x, dy = (view_of_rows(dtype, rows, cols, offset, gap) for _ in range(2))
+    w = random(cols, dtype=weights or dtype)
+    return x, dy, w, torch.empty(rows, cols, dtype=dtype, device="cuda"), torch.empty_like(w)
+
+
+def rms_norm_backward(dtype, rows, cols, offset=0, gap=0, weights=None):
+    x, dy, w, dx, dw = gradient_of_norm(dtype, rows, cols, offset, gap, weights)
+    rstd = torch.rsqrt(x.float().square().mean(-1) + 1e-5)
 
     def ours(lib):
         space, n = lib.workspace("rms_norm_backward", dx, dw, dy, x, w, rstd)
@@ -236,18 +243,18 @@ def rms_norm_backward(dtype, rows, cols):
 
     def peer(dy, x, w, rstd):
         fused = getattr(torch.ops.aten, "_fused_rms_norm_backward", None)
-        if fused is not None and not torch.compiler.is_compiling():
+        if fused is not None and w.dtype == x.dtype and not torch.compiler.is_compiling():
             return fused(dy, x, [cols], rstd[:, None], w, [True, True])
         wide, g = x.float() * rstd[:, None], dy.float() * w.float()
-        return (rstd[:, None] * (g - wide * (g * wide).mean(-1, keepdim=True))).to(dtype), (dy.float() * wide).sum(0).to(dtype)
+        return (rstd[:, None] * (g - wide * (g * wide).mean(-1, keepdim=True))).to(dtype), (dy.float() * wide).sum(0).to(w.dtype)
 
-    return Workload(f"rms_norm_backward/{NAMES[dtype]}/{rows}x{cols}", "rms_norm_backward", 3 * x.numel() * x.element_size(), ours, peer,
+    return Workload(name_of_rows("rms_norm_backward", dtype, rows, cols, offset, gap, weights), "rms_norm_backward", 3 * x.numel() * x.element_size(), ours, peer,
                     (dy, x, w, rstd), 0.94)
 
 
-def layer_norm_backward(dtype, rows, cols):
-    x, dy, w = random(rows, cols, dtype=dtype), random(rows, cols, dtype=dtype), random(cols, dtype=dtype)
-    dx, dw, db, mean = torch.empty_like(x), torch.empty_like(w), torch.empty_like(w), x.float().mean(-1)
+def layer_norm_backward(dtype, rows, cols, offset=0, gap=0, weights=None):
+    x, dy, w, dx, dw = gradient_of_norm(dtype, rows, cols, offset, gap, weights)
+    db, mean = torch.empty_like(w), x.float().mean(-1)
     rstd = torch.rsqrt(x.float().var(-1, correction=0) + 1e-5)
 
     def ours(lib):
@@ -255,15 +262,18 @@ def layer_norm_backward(dtype, rows, cols):
         return lib.bind("layer_norm_backward", dx, dw, db, dy, x, w, mean, rstd, 1e-5, 0, space, n)
 
     def peer(dy, x, w, mean, rstd):
-        return torch.ops.aten.native_layer_norm_backward(dy, x, [cols], mean[:, None], rstd[:, None], w, w, [True, True, True])
+        if w.dtype != dtype:
+            dy, x = dy.to(w.dtype), x.to(w.dtype)
+        dx, dw, db = torch.ops.aten.native_layer_norm_backward(dy, x, [cols], mean[:, None], rstd[:, None], w, w, [True, True, True])
+        return dx.to(dtype), dw, db
 
-    return Workload(f"layer_norm_backward/{NAMES[dtype]}/{rows}x{cols}", "layer_norm_backward", 3 * x.numel() * x.element_size(), ours, peer,
+    return Workload(name_of_rows("layer_norm_backward", dtype, rows, cols, offset, gap, weights), "layer_norm_backward", 3 * x.numel() * x.element_size(), ours, peer,
                     (dy, x, w, mean, rstd), 0.94)
 
 
-def cross_entropy(dtype, rows, cols, gap=0):
+def cross_entropy(dtype, rows, cols, offset=0, gap=0, weights=None):
     """The losses and the gradient of x, in one call. The peer has the gradient of the sum."""
-    x, target = view_of_rows(dtype, rows, cols, 0, gap), torch.randint(cols, (rows,), device="cuda")
+    x, target = view_of_rows(dtype, rows, cols, offset, gap), torch.randint(cols, (rows,), device="cuda")
     loss, dx = torch.empty(rows, device="cuda"), torch.empty_like(x)
 
     def peer(x, target):
@@ -271,16 +281,16 @@ def cross_entropy(dtype, rows, cols, gap=0):
         y = F.cross_entropy(x, target, reduction="none")
         return y.detach(), torch.autograd.grad(y.sum(), x)[0]
 
-    return Workload(name_of_rows("cross_entropy", dtype, rows, cols, 0, gap), "cross_entropy", 2 * x.numel() * x.element_size(),
+    return Workload(name_of_rows("cross_entropy", dtype, rows, cols, offset, gap), "cross_entropy", 2 * x.numel() * x.element_size(),
                     lambda lib: lib.bind("cross_entropy", loss, None, dx, x, target, None, -100, 0.0, 0.0, 0, None), peer, (x, target), 0.9)
 
 
-def softmax_backward(op, dtype, rows, cols, gap=0):
-    y, dy = (view_of_rows(dtype, rows, cols, 0, gap) for _ in range(2))
+def softmax_backward(op, dtype, rows, cols, offset=0, gap=0, weights=None):
+    y, dy = (view_of_rows(dtype, rows, cols, offset, gap) for _ in range(2))
     y.copy_(getattr(torch, op.removesuffix("_backward"))(y, -1))
     dx = torch.empty_like(y)
     data, more = getattr(torch.ops.aten, f"_{op}_data"), (1.0,) if op == "softmax_backward" else ()
-    return Workload(name_of_rows(op, dtype, rows, cols, 0, gap), op, 3 * y.numel() * y.element_size(),
+    return Workload(name_of_rows(op, dtype, rows, cols, offset, gap), op, 3 * y.numel() * y.element_size(),
                     lambda lib: lib.bind(op, dx, dy, y, *more, 0), lambda dy, y: data(dy, y, -1, dtype), (dy, y), 0.94)
 
 
@@ -555,7 +565,7 @@ def table():
     rows += [(f"layer_norm_backward/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: layer_norm_backward(t, r, c))
              for t, r, c in BACKWARD_SHAPES if (c, t) != (16384, BF16)] + [("layer_norm_backward/bf16/8192x12288", lambda: layer_norm_backward(BF16, 8192, 12288))]
     rows += [(f"{op}/{NAMES[t]}/{r}x{c}", lambda op=op, t=t, r=r, c=c: softmax_backward(op, t, r, c)) for op, t, r, c in SOFTMAX_BACKWARD]
-    rows += [(name_of_rows("cross_entropy", t, r, c, 0, *gap), lambda t=t, r=r, c=c, gap=gap: cross_entropy(t, r, c, *gap)) for t, r, c, *gap in LOSSES]
+    rows += [(name_of_rows("cross_entropy", t, r, c, 0, *gap), lambda t=t, r=r, c=c, gap=gap: cross_entropy(t, r, c, 0, *gap)) for t, r, c, *gap in LOSSES]
     rows += [(f"activation_and_mul/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated(t, *rest)) for t, *rest in GATED]
     rows += [(f"activation_and_mul_backward/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated_backward(t, *rest))
              for t, *rest in GATED_BACKWARD]
