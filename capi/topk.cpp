@@ -138,7 +138,8 @@ Parts parts_of(const Call& c, bool is_whole) {
   if (c.k > kManyK || has_waves(c, is_whole)) return one;
   int64_t most = std::min(tiles, (c.k <= kFewK ? S::kBlocks : S::kBlocksOfMany) / c.rows());
   // `merge`: a row's candidates, k for each part, are no more than the columns of a part, which one block has.
-  const int64_t square = has_runs(c) ? std::max(S::kRuns * S::kRuns, c.columns() / S::kRunColumns) : c.columns() / c.k;
+  const int64_t square = has_runs(c) ? std::max(S::kRuns * S::kRuns, c.columns() / S::kRunColumns) / std::max<int64_t>(c.rows() / 2, 1)
+                                     : c.columns() / c.k;
   while (most * most > square) most -= most / 8 + 1;
   if (most < 2) return one;
   const int64_t of_part = divided_up(tiles, most);
