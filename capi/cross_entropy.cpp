@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kName = "cross_entropy";
 constexpr const char* kKernels[] = {HIPOPS_CROSS_ENTROPY_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr RowKernel kList[] = {HIPOPS_CROSS_ENTROPY_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
-constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
+constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList)), true};
 
 bool supports(hipops_dtype dtype, hipops_dtype second) {
   return is_float(dtype) && (second == HIPOPS_NONE || second == HIPOPS_I32 || second == HIPOPS_I64);

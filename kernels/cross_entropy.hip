@@ -10,8 +10,8 @@
 //   bytes         rows * classes * 2 * sizeof(element) must move; without dx half of that
 //   limits        a row that is ignored, or whose target is out of range, has the loss 0 and a dx of 0
 //
-// Rows are vocabularies: most are too long for a block's registers. Blocks of a cluster keep them on chip, so that x is
-// read once; longer rows are read twice. The target, dloss and x[target] are loaded ahead of where they are needed.
+// Rows are vocabularies: most are too long for a block's registers. Blocks of a cluster keep an aligned row on chip. Other
+// long rows are read twice. The target, dloss and x[target] are loaded ahead of where they are needed.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/cross_entropy.hip -o cross_entropy.co
 #include "cross_entropy.h"
@@ -22,24 +22,34 @@
 namespace hipops {
 namespace {
 
-// e^(x - maximum), for the sum (times kSumScale) and for the gradient (times kScale). The maximum may be -inf: see TileExponential.
+// e^(x - maximum), for the sum and for the gradient, times the power of the maximum. The power is kSumScale, or kScale. For f16
+// and bf16 it is rounded. The maximum may be -inf: see TileExponential.
 template <class T>
 struct Powers {  // f16, bf16
   static constexpr float kSumScale = 1, kScale = kExpScale;
-  struct OfSum {  // the loss is f32, so no factor of 2^24 rounds the exponent
-    float maximum;
-    HIPOPS_METHOD float operator()(float x) const { return exp2_fast((x - maximum) * 1.44269504f); }
+  // 2^(x * log2(e) + offset), by one multiply-add. `of_maximum` has the error of the rounded offset, as all powers do. If
+  // the maximum is 2^20 or more, all smaller elements have the power 0. The factor 1 is enough for that, and is exact.
+  template <int kAdded>
+  struct Power {
+    float factor, offset, of_maximum;
+    explicit HIPOPS_METHOD Power(float maximum) : factor(fabsf(maximum) < 0x1p20f ? 1.44269504f : 1.0f) {
+      offset = fused_multiply_add(-maximum, factor, float(kAdded));
+      of_maximum = (*this)(maximum);
+    }
+    HIPOPS_METHOD float operator()(float x) const { return exp2_fast(fused_multiply_add(x, factor, offset)); }
   };
-  struct OfGradient {
-    float maximum;
-    HIPOPS_METHOD float operator()(float x) const { return exp_difference_fast(x, maximum); }
-  };
+  using OfSum = Power<0>;  // the loss is f32, so no factor of 2^24 rounds the exponent
+  using OfGradient = Power<24>;
+  static HIPOPS_METHOD float by_maximum(float sum, const OfSum& power) { return sum / power.of_maximum; }
+  static HIPOPS_METHOD float scale_of(const OfGradient& power) { return power.of_maximum; }
 };
 template <>
 struct Powers<f32> {
   static constexpr float kSumScale = kExpScale, kScale = kExpScale;
   using OfSum = ScaledExponential<float>;
   using OfGradient = ScaledExponential<float>;
+  template <class Sum> static HIPOPS_METHOD Sum by_maximum(const Sum& sum, const OfSum&) { return sum; }
+  static HIPOPS_METHOD float scale_of(const OfGradient&) { return kScale; }
 };
 template <>
 struct Powers<f64> {
@@ -49,6 +59,8 @@ struct Powers<f64> {
     HIPOPS_METHOD double operator()(double x) const { return exp_difference(x, maximum); }
   };
   using OfGradient = OfSum;
+  template <class Sum> static HIPOPS_METHOD Sum by_maximum(const Sum& sum, const OfSum&) { return sum; }
+  static HIPOPS_METHOD double scale_of(const OfGradient&) { return kScale; }
 };
 
 // number / sum, as one number for f16 and bf16. Otherwise as two, so that a product is rounded once.
@@ -74,7 +86,12 @@ struct CrossEntropy : RowOp {
   using C = compute_t<T>;
   using P = Powers<T>;
   using Sums = WideSum<C>;
-  using Largest = Sums;
+  // The part of a wave's elements: see Part.
+  struct alignas(16) OfWave {
+    C maximum;
+    Sums sum;
+  };
+  using Largest = OfWave;
   static constexpr int kScalars = 2, kGiven = 2;
   static constexpr bool kLooksUp = true;
   struct Part {
@@ -97,10 +114,10 @@ struct CrossEntropy : RowOp {
   template <class Rows>
   static HIPOPS_METHOD Found<typename Rows::Column> look_up(const Args& a, const Rows& rows, int64_t number) {
     int64_t target;
-    if (a.target.type == kIndexI64) target = rows.template given_to_all<int64_t>(1);
-    else target = rows.template given_to_all<int32_t>(1);
-    const C dloss = a.rows.data[RowStreams<2, 2, 0, 2>::kFirstGiven] == nullptr ? C(1) : rows.template given_to_all<C>(0);
-    const auto column = typename Rows::Column(checked_index(a.target, target, a.ignored, number, rows.rank() == 0));
+    if (a.target.type == kIndexI64) target = rows.template given_as<int64_t>(1);
+    else target = rows.template given_as<int32_t>(1);
+    const C dloss = a.rows.data[RowStreams<2, 2, 0, 2>::kFirstGiven] == nullptr ? C(1) : rows.template given_as<C>(0);
+    const auto column = typename Rows::Column(checked_index(a.target, target, a.ignored, number, rows.rank() == 0 && rows.has_row()));
     return {column, with_plain_nan<T>(dloss), 0};
   }
   template <class Rows, class Column>
@@ -117,21 +134,28 @@ struct CrossEntropy : RowOp {
 
   template <class View>
   static HIPOPS_METHOD Part part(const Args& a, const View& view) {
-    const C maximum = view.reduce(Maximum(), Identity()), reference = finite(maximum);
-    const auto rest = view.second_pass();
-    Part part{maximum, {}, {}};
-    if (smooths(a)) part.below = total(rest, [reference](C x) { return reference - x; });
-    part.sum = total(rest, typename P::OfSum{reference});
+    Part part;
+    if constexpr (View::kSharedByWaves) {  // waves exchange a maximum and a sum together
+      const C of_wave = view.reduce_in_wave(Maximum(), Identity());
+      const typename P::OfSum power{finite(of_wave)};
+      part = merge_sums(view.exchange(OfWave{of_wave, total_of_wave(view.second_pass(), power)}));
+    } else {
+      part.maximum = view.reduce(Maximum(), Identity());
+      const typename P::OfSum power{finite(part.maximum)};
+      part.sum = Sums::of(P::by_maximum(view.second_pass().reduce(SumByMatrix(), power), power));
+    }
+    const C reference = finite(part.maximum);
+    if (smooths(a)) part.below = total(view.second_pass(), [reference](C x) { return reference - x; });
     return part;
   }
   template <class Parts>
   static HIPOPS_METHOD Part merge(const Args& a, const Parts& parts) {
-    const C maximum = parts.reduce(Maximum(), [](const Part& p, int64_t) { return p.maximum; }), reference = finite(maximum);
-    const typename P::OfSum power{reference};
-    Part all{maximum, {}, {}};
-    all.sum = parts.reduce(SumByMatrix(), [&power](const Part& p, int64_t) { return p.sum * (power(p.maximum) / P::kSumScale); });
+    Part all = merge_sums(parts);
+    const C reference = finite(all.maximum);
     if (smooths(a))
-      all.below = parts.reduce(Sum(), [reference](const Part& p, int64_t n) { return p.below + Sums::of(C(n) * (reference - finite(p.maximum))); });
+      all.below = parts.reduce(Sum(), [reference](const Part& p, int64_t n) {
+        return p.below + Sums::of(C(n) * (reference - finite(p.maximum)));
+      });
     return all;
   }
   template <class Column>
@@ -141,8 +165,9 @@ struct CrossEntropy : RowOp {
     C loss = (part.maximum - found.element) + log_sum;
     if (smooths(a)) loss = terms.of_target * loss + terms.smoothing * (fused_multiply_add(part.below.value(), terms.inverse_columns, log_sum));
     const bool is_left_out = found.target == kNothing;
-    return {typename P::OfGradient{finite(part.maximum)},
-            Factor<T>(part.sum * (P::kScale / P::kSumScale), found.dloss * fused_multiply_add(2 * terms.z_loss, lse, C(1))),
+    const typename P::OfGradient power{finite(part.maximum)};
+    return {power,
+            Factor<T>(part.sum * (P::scale_of(power) / P::kSumScale), found.dloss * fused_multiply_add(2 * terms.z_loss, lse, C(1))),
             is_left_out ? C(0) : fused_multiply_add(terms.z_loss * lse, lse, loss),
             lse,
             smooths(a) ? -(found.dloss * terms.of_element) : -C(0),  // -0 keeps the sign of a product that is 0
@@ -156,29 +181,42 @@ struct CrossEntropy : RowOp {
   template <class Column, int n>
   static HIPOPS_METHOD void apply(const Args&, const Row<Column>& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {
 #pragma unroll
-    for (int i = 0; i < n; ++i) {
-      out[0][i] = row.factor.times(row.power(x[i]), row.of_element);
-      if (row.target == kNothing) out[0][i] = 0;  // even if x is NaN
-    }
+    for (int i = 0; i < n; ++i) out[0][i] = row.factor.times(row.power(x[i]), row.of_element);
   }
   template <class Column>
   static HIPOPS_METHOD bool changes_at(const Row<Column>& row, Column column, int n) {
     const Column place = row.target - column;
-    return place >= 0 && place < n;
+    return row.target == kNothing || (place >= 0 && place < n);
   }
   template <class Column, int n>
   static HIPOPS_METHOD void apply_at(const Row<Column>& row, Column column, C (&out)[1][n]) {
 #pragma unroll
-    for (int i = 0; i < n; ++i) out[0][i] -= row.target == column + i ? row.of_target : C(0);
+    for (int i = 0; i < n; ++i) {
+      out[0][i] -= row.target == column + i ? row.of_target : C(0);
+      if (row.target == kNothing) out[0][i] = 0;  // even if x is NaN
+    }
   }
 
  private:
+  template <class Parts>
+  static HIPOPS_METHOD Part merge_sums(const Parts& parts) {
+    const C maximum = parts.reduce(Maximum(), [](const auto& p, int64_t) { return p.maximum; });
+    const typename P::OfSum power{finite(maximum)};
+    const auto of_part = [&power](const auto& p, int64_t) { return p.sum * (P::by_maximum(power(p.maximum), power) / P::kSumScale); };
+    return {maximum, parts.reduce(SumByMatrix(), of_part), {}};
+  }
   // A lane adds its elements in C, and lanes are added as a WideSum, unless the row is of 16 bits and on chip.
   template <class View, class F>
   static HIPOPS_METHOD Sums total(const View& view, F f) {
     const auto of = [](C sum) { return Sums::of(sum); };
     if constexpr (View::kIsRow && sizeof(T) > 2) return view.reduce(SumByMatrix(), f, Identity(), of);
     else return of(view.reduce(SumByMatrix(), f));
+  }
+  template <class View>
+  static HIPOPS_METHOD Sums total_of_wave(const View& view, const typename P::OfSum& power) {
+    const auto of = [](C sum) { return Sums::of(sum); };
+    if constexpr (sizeof(T) > 2) return view.reduce_in_wave(SumByMatrix(), power, of);
+    else return of(P::by_maximum(view.reduce_in_wave(SumByMatrix(), power), power));
   }
   static HIPOPS_METHOD C finite(C maximum) { return maximum == -C(INFINITY) ? C(0) : maximum; }
   static HIPOPS_METHOD bool smooths(const Args& a) { return reload_arguments(a).terms.smoothing != 0; }

@@ -20,28 +20,29 @@
 namespace hipops {
 namespace {
 
-template <class T>
+template <class T, bool kUsual_ = false>
 struct LayerNormBackward : RowOp {
   using Args = LayerNormBackwardArgs;
   using C = compute_t<T>;
+  using Usual = LayerNormBackward<T, true>;
+  static constexpr bool kUsual = kUsual_;
   static constexpr bool kColumnsInPart = true, kCenters = true;
   static constexpr int kInputs = 2, kColumns = 1, kGiven = 2, kSums = Args::kSums;
-  struct Part {
-    C gradients, products, squares;  // of g, g * (x - mean), (x - mean)^2
-    friend HIPOPS_METHOD Part operator+(const Part& a, const Part& b) {
-      return {a.gradients + b.gradients, a.products + b.products, a.squares + b.squares};
-    }
-  };
-  struct Largest {
-    C numbers[4];
-  };
+  using Part = Sums<C, kUsual ? 2 : 3>;  // of g, g * (x - mean), (x - mean)^2
+  using Largest = Sums<C, 4>;
   struct Row {
-    C mean, rest, rstd, of_gradients, factor;  // of_gradients: the mean of g. factor: the mean of the products, times rstd^2
+    // factor: the mean of the products, times rstd^2. With the rest of the mean, n = (x - mean) * rstd + rest, and
+    // dx = rstd * (g - (x - mean) * factor + same_for_all).
+    C mean, rstd, factor, rest, same_for_all;
   };
   static HIPOPS_METHOD C absent_column(int) { return 1; }
   static HIPOPS_METHOD C absent_given(int) { return 0; }
   static HIPOPS_METHOD bool is_given(const Args& a, int i) { return a.rows.data[decltype(a.rows)::kFirstGiven + i] != nullptr; }
 
+  // If rstd is infinite, the rest of the mean is left out.
+  static HIPOPS_METHOD C or_zero(C v) { return Magnitude()(v) < C(INFINITY) ? v : C(0); }
+
+  static HIPOPS_METHOD bool is_usual(const Args& a) { return !a.columns_are_f32 && is_given(a, 0) && is_given(a, 1); }
   template <int n>
   static HIPOPS_METHOD void prepare_columns(const Args&, C (&)[2][n]) {}
   static HIPOPS_METHOD bool has_center(const Args& a) { return is_given(a, 0); }
@@ -57,28 +58,33 @@ struct LayerNormBackward : RowOp {
 #pragma unroll
     for (int i = 0; i < n; ++i) {
       const C g = in[0][i] * column[0][i], deviation = in[1][i] - mean;
-      part.gradients += g;
-      part.products = fused_multiply_add(g, deviation, part.products);
-      part.squares = fused_multiply_add(deviation, deviation, part.squares);
+      part.of[0] += g;
+      part.of[1] = fused_multiply_add(g, deviation, part.of[1]);
+      if constexpr (!kUsual) part.of[2] = fused_multiply_add(deviation, deviation, part.of[2]);
     }
     return part;
   }
   static HIPOPS_METHOD Row finalize(const Args& a, const Part& part, const C (&given)[3]) {
     const NormTerms<C>& terms = terms_of(a, C());
-    const C inverse_cols = terms.inverse_cols;
-    const C rest = given[2], products = fused_multiply_add(-rest, part.gradients, part.products);
-    const C variance = fused_multiply_add(-rest, rest, fused_multiply_add(part.squares, inverse_cols, terms.eps));
-    const C rstd = is_given(reload_arguments(a), 1) ? given[1] : inverse_square_root(variance);
-    return {given[0], rest, rstd, part.gradients * inverse_cols, products * inverse_cols * rstd * rstd};
+    const C inverse_cols = terms.inverse_cols, of_gradients = part.of[0] * inverse_cols;
+    if constexpr (kUsual) {
+      return {given[0], given[1], part.of[1] * inverse_cols * given[1] * given[1], C(0), -of_gradients};
+    } else {
+      const C rest = given[2], products = fused_multiply_add(-rest, part.of[0], part.of[1]);
+      const C variance = fused_multiply_add(-rest, rest, fused_multiply_add(part.of[2], inverse_cols, terms.eps));
+      const C rstd = is_given(reload_arguments(a), 1) ? given[1] : inverse_square_root(variance);
+      const C factor = products * inverse_cols * rstd * rstd;
+      return {given[0], rstd, factor, or_zero(-rest * rstd), or_zero(rest * factor) - of_gradients};
+    }
   }
   template <int n>
   static HIPOPS_METHOD void apply(const Args&, const Row& row, const C (&in)[2][n], const C (&column)[2][n], C (&out)[n],
                                   C (&terms)[2][n]) {
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      const C deviation = in[1][i] - row.mean - row.rest, g = in[0][i] * column[0][i];
-      out[i] = row.rstd * fused_multiply_add(-deviation, row.factor, g - row.of_gradients);
-      terms[0][i] = in[0][i] * (deviation * row.rstd);
+      const C deviation = in[1][i] - row.mean;
+      out[i] = row.rstd * fused_multiply_add(in[0][i], column[0][i], fused_multiply_add(-deviation, row.factor, row.same_for_all));
+      terms[0][i] = in[0][i] * (kUsual ? deviation * row.rstd : fused_multiply_add(deviation, row.rstd, row.rest));
       terms[1][i] = in[0][i];
     }
   }

@@ -22,42 +22,46 @@
 namespace hipops {
 namespace {
 
-template <class T>
+template <class T, bool kUsual_ = false>
 struct RmsNormBackward : RowOp {
   using Args = RmsNormBackwardArgs;
   using C = compute_t<T>;
+  using Usual = RmsNormBackward<T, true>;
+  static constexpr bool kUsual = kUsual_;
   static constexpr bool kColumnsInPart = true;
   static constexpr int kInputs = 2, kColumns = 1, kGiven = 1, kSums = Args::kSums;
-  struct Part {
-    C products, squares;
-    friend HIPOPS_METHOD Part operator+(const Part& a, const Part& b) { return {a.products + b.products, a.squares + b.squares}; }
-  };
-  using Largest = Part;
+  using Part = Sums<C, kUsual ? 1 : 2>;  // of products, of squares
+  using Largest = Sums<C, 2>;
   struct Row {
     C rstd, factor;  // factor: the mean of the products, times rstd^2
   };
   static HIPOPS_METHOD C absent_column(int) { return 1; }
   static HIPOPS_METHOD C absent_given(int) { return 0; }
+  static HIPOPS_METHOD bool is_given(const Args& a) { return a.rows.data[decltype(a.rows)::kFirstGiven] != nullptr; }
+  static HIPOPS_METHOD bool is_usual(const Args& a) { return !a.columns_are_f32 && a.flags == 0 && is_given(a); }
 
   template <int n>
   static HIPOPS_METHOD void prepare_columns(const Args& a, C (&column)[2][n]) {
-    RowScale<C>::add_one(column[0], a.columns[0].data != nullptr, a.flags);
+    if constexpr (!kUsual) RowScale<C>::add_one(column[0], a.columns[0].data != nullptr, a.flags);
   }
   template <int n>
   static HIPOPS_METHOD Part part(const C (&in)[2][n], const C (&column)[2][n]) {
     Part part{};
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      part.products = fused_multiply_add(in[0][i] * column[0][i], in[1][i], part.products);
-      part.squares = fused_multiply_add(in[1][i], in[1][i], part.squares);
+      part.of[0] = fused_multiply_add(in[0][i] * column[0][i], in[1][i], part.of[0]);
+      if constexpr (!kUsual) part.of[1] = fused_multiply_add(in[1][i], in[1][i], part.of[1]);
     }
     return part;
   }
   static HIPOPS_METHOD Row finalize(const Args& a, const Part& part, const C (&given)[1]) {
     const NormTerms<C>& terms = terms_of(a, C());
-    const C squares = fused_multiply_add(part.squares, terms.inverse_cols, terms.eps), mean = part.products * terms.inverse_cols;
-    if (a.rows.data[decltype(a.rows)::kFirstGiven] != nullptr) return {given[0], mean * given[0] * given[0]};
-    return {inverse_square_root(squares), mean / squares};
+    const C mean = part.of[0] * terms.inverse_cols;
+    if constexpr (!kUsual) {
+      const C squares = fused_multiply_add(part.of[1], terms.inverse_cols, terms.eps);
+      if (!is_given(a)) return {inverse_square_root(squares), mean / squares};
+    }
+    return {given[0], mean * given[0] * given[0]};
   }
   template <int n>
   static HIPOPS_METHOD void apply(const Args& a, const Row& row, const C (&in)[2][n], const C (&column)[2][n], C (&out)[n],
@@ -68,7 +72,7 @@ struct RmsNormBackward : RowOp {
       normalized[i] = in[1][i] * row.rstd;
       out[i] = row.rstd * fused_multiply_add(-in[1][i], row.factor, in[0][i] * column[0][i]);
     }
-    if (__builtin_expect(a.flags & round_before_weight, 0)) round_to<T>(normalized);
+    if (__builtin_expect(!kUsual && (a.flags & round_before_weight), 0)) round_to<T>(normalized);
 #pragma unroll
     for (int i = 0; i < n; ++i) terms[0][i] = in[0][i] * normalized[i];
   }

@@ -19,11 +19,15 @@ bool has_at_most(int64_t rows, const RowProblem& p, const PlanOptions& options) 
 // The number of blocks that share a row: the fewest that hold it, and more if rows are so few that units would be idle.
 // If there are many rows, blocks have half of the work-items. Two blocks then fit on a unit, and one loads while the
 // other waits.
-int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device, const PlanOptions& options) {
+int cluster_of(const RowKernels& kernels, const RowKernel& k, const RowProblem& p, const DeviceNumbers& device,
+               const PlanOptions& options) {
   int cluster = 1;
   if (k.body != RowBody::cluster) return cluster;
   const int64_t vectors = vectors_of(k, p), half = int64_t{k.lanes} / 2;
-  const bool halves = !has_at_most(device.units, p, options) && device.largest_cluster * half * k.vectors >= vectors;
+  const bool are_few = has_at_most(device.units, p, options);
+  const int largest = kernels.needs_halves ? std::min(device.largest_cluster, kPortableCluster) : device.largest_cluster;
+  const bool halves = !are_few && largest * half * k.vectors >= vectors;
+  if (!are_few && !halves && kernels.needs_halves) return cluster;
   const int64_t lanes = halves ? half : k.lanes;
   while (2 * cluster <= device.largest_cluster && cluster * lanes * k.vectors < vectors) cluster *= 2;
   const int most = std::min(device.largest_cluster, kPortableCluster);
@@ -80,7 +84,7 @@ RowChoice choose_rows_by_default(PlanOptions options, const RowKernels& kernels,
   std::array<int, 5> best_rank{};
   for (int i = 0; i < kernels.count; ++i) {
     const RowKernel& k = kernels.kernel[i];
-    const RowChoice choice = {i, cluster_of(k, p, device, options)};
+    const RowChoice choice = {i, cluster_of(kernels, k, p, device, options)};
     const std::array<int, 5> rank = rank_of(k, p, device, options);
     if ((best.kernel >= 0 && rank >= best_rank) || !pays(k, p, device, options) || !takes(kernels, choice, p, device)) continue;
     best = choice, best_rank = rank;

@@ -13,6 +13,12 @@
 namespace hipops {
 namespace {
 
+// The numbers between the sums of two tensors, or of two chunks.
+int64_t pitch_of(const RowProblem& p) {
+  const int64_t unit = kWideAccess / (p.dtype == HIPOPS_F64 ? 8 : 4);
+  return divided_up(p.cols, unit) * unit;
+}
+
 // The work-items of a block. A block that has one row at a time has the waves that the row needs.
 int64_t block_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
   if (k.lanes < k.block) return k.block;
@@ -26,16 +32,28 @@ RowChunks divide_rows(const RowKernels& kernels, const RowProblem& p) {
   using L = ColumnSumLimits;
   const DeviceNumbers any;  // the same for every device
   RowChunks chunks{};
-  while (!takes(kernels, {chunks.kernel, 1}, p, any)) ++chunks.kernel;
+  chunks.kernel = -1;
+  // The first kernel that holds a row. If there is none, the layout's last kernel: its tile is the largest.
+  for (int i = 0; i < kernels.count; ++i) {
+    const RowKernel& k = kernels.kernel[i];
+    RowProblem in_tile = p;
+    in_tile.cols = std::min(p.cols, k.lanes * k.vectors * (k.layout == RowLayout::strided ? 1 : kWideAccess / dtype_bytes(p.dtype)));
+    if (!takes(kernels, {i, 1}, in_tile, any)) continue;
+    if (chunks.kernel >= 0 && k.layout != kernels.kernel[chunks.kernel].layout) break;
+    chunks.kernel = i;
+    if (takes(kernels, {i, 1}, p, any)) break;
+  }
   const RowKernel& k = kernels.kernel[chunks.kernel];
   const int64_t vectors = vectors_of(k, p);
-  chunks.together = 1;
+  chunks.together = chunks.spans = 1;
   if (k.lanes < k.block) {
     for (chunks.lanes = 2; chunks.lanes * k.vectors < vectors;) chunks.lanes *= 2;
     chunks.together = k.block / chunks.lanes;
+  } else {
+    chunks.spans = divided_up(vectors, int64_t{k.block} * k.vectors);
   }
   const int64_t enough = L::kUnits * std::max(k.resident / block_of(k, p, any), L::kLeastChunksAUnit);
-  const int64_t each = std::clamp(divided_up(p.rows, enough * chunks.together), L::kLeastRows, L::kMostRows);
+  const int64_t each = std::clamp(divided_up(p.rows * chunks.spans, enough * chunks.together), L::kLeastRows, L::kMostRows);
   chunks.rows = each * chunks.together;
   chunks.count = divided_up(p.rows, chunks.rows);
   return chunks;
@@ -43,33 +61,48 @@ RowChunks divide_rows(const RowKernels& kernels, const RowProblem& p) {
 
 namespace {
 
-int64_t column_sums_bytes(const RowKernels& kernels, hipops_dtype dtype, int64_t rows, int64_t cols) {
-  int64_t most = 0;
-  for (const RowLayout layout : {RowLayout::aligned, RowLayout::strided}) {
-    if (layout == RowLayout::aligned && cols * dtype_bytes(dtype) % kWideAccess != 0) continue;
-    most = std::max(most, divide_rows(kernels, {dtype, layout, rows, cols, false}).count);
-  }
-  const int64_t bytes = dtype == HIPOPS_F64 ? 8 : 4, unit = kWideAccess / bytes;
-  return most * divided_up(cols, unit) * unit * bytes;
+// The bytes of the chunks' sums, and of the numbers of spans behind them.
+struct WorkspaceParts {
+  int64_t sums, spans;
+};
+WorkspaceParts workspace_of(const RowChunks& chunks, const RowProblem& p, int sums) {
+  const int64_t bytes = p.dtype == HIPOPS_F64 ? 8 : 4;
+  return {chunks.count * sums * pitch_of(p) * bytes, chunks.spans > 1 ? p.rows * chunks.spans * kSpanBytes : 0};
 }
 
 int64_t needed_bytes(const GradientTensors& t, const RowKernels& kernels, int count) {
   const hipops_tensor& x = *t.x.tensor;
-  if (!t.has_sums() || is_empty(x)) return 0;
+  if (is_empty(x)) return 0;
   const int64_t cols = x.shape[x.rank - 1];
-  return count * column_sums_bytes(kernels, x.dtype, element_count(x) / cols, cols);
+  int64_t most = 0;
+  for (const RowLayout layout : {RowLayout::aligned, RowLayout::unaligned, RowLayout::strided}) {
+    if (layout == RowLayout::aligned && cols * dtype_bytes(x.dtype) % kWideAccess != 0) continue;
+    const RowProblem p{x.dtype, layout, element_count(x) / cols, cols, false};
+    const WorkspaceParts parts = workspace_of(divide_rows(kernels, p), p, t.has_sums() ? count : 0);
+    most = std::max(most, parts.sums + parts.spans);
+  }
+  return most;
 }
 
 }  // namespace
 
+void set_sums(const RowChunks& chunks, const RowProblem& p, bool has_sums, int count, void* workspace, ColumnSums* sums) {
+  *sums = {has_sums ? workspace : nullptr, pitch_of(p), chunks.count, chunks.together, static_cast<uint32_t>(chunks.spans)};
+  sums->of_spans = static_cast<char*>(workspace) + workspace_of(chunks, p, has_sums ? count : 0).sums;
+}
+
 hipops_status check_gradients(const GradientTensors& t) {
   if (hipops_status status = check_gradients(t.dx, t.dy, t.x)) return status;
+  const int last = t.x.tensor->rank - 1;
+  if (t.x.tensor->shape[last] > ColumnSumLimits::kMostColumns)
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: x.shape[%d] is %" PRId64 ", expected at most %" PRId64, t.dx.op, last,
+                t.x.tensor->shape[last], ColumnSumLimits::kMostColumns);
   for (const Argument* a : {&t.weight, &t.sums[0], &t.sums[1]}) {
     if (!a->tensor) continue;
     if (hipops_status status = a == &t.weight ? check_tensor(*a) : check_output(*a)) return status;
     if (hipops_status status = check_rank(*a, 1, 1)) return status;
     if (hipops_status status = check_same_dtype_or_f32(*a, t.x)) return status;
-    if (hipops_status status = check_same_size(*a, 0, t.x, t.x.tensor->rank - 1)) return status;
+    if (hipops_status status = check_same_size(*a, 0, t.x, last)) return status;
   }
   if (t.sums[0].tensor && !t.weight.tensor)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: dw is a tensor, expected NULL (weight is NULL)", t.dx.op);
@@ -98,7 +131,7 @@ hipops_status check_memory(const GradientTensors& t, const RowKernels& kernels, 
   const char* const op = t.dx.op;
   if (needed > 0 && !workspace && workspace_bytes == 0)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: workspace is NULL, expected %" PRId64 " bytes for %s (hipops_%s_workspace_bytes)", op,
-                needed, dw.tensor ? "dw" : "db", op);
+                needed, dw.tensor ? "dw" : db.tensor ? "db" : "long rows", op);
   if (needed == 0) return check_workspace(op, workspace, workspace_bytes, 0, {});
   const auto or_x = [&](const Argument& a) { return a.tensor ? a : t.x; };
   return check_workspace(op, workspace, workspace_bytes, needed,

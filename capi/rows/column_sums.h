@@ -12,6 +12,7 @@ struct RowChunks {
   int kernel;               // of the op's list
   int64_t lanes, together;  // lanes that share a row, if a block has several; rows that a block computes at a time
   int64_t rows, count;      // of a chunk; chunks
+  int64_t spans;            // of a row: 1, if a block holds it
 };
 
 // Shapes, strides and alignment alone decide.
@@ -29,34 +30,41 @@ struct GradientTensors {
 // The checks that use no address, and those that do. The op has `count` sums.
 hipops_status check_gradients(const GradientTensors& t);
 hipops_status check_memory(const GradientTensors& t, const RowKernels& kernels, int count, void* workspace, int64_t workspace_bytes);
-// hipops_<op>_workspace_bytes: the most bytes that the sums of all chunks need, at any strides and addresses.
+// hipops_<op>_workspace_bytes: the most bytes that a call needs, at any strides and addresses.
 hipops_status workspace_bytes_of(GradientTensors t, const RowKernels& kernels, int count, int64_t* bytes);
 
 // The launch that adds sums of all chunks, `step` numbers apart, into a tensor of the columns. Sets `merge`.
 LaunchShape plan_merge(const PlanOptions& options, const void* first, int64_t step, int64_t chunks, const hipops_tensor& to,
                        ReduceArgs* merge);
 
+// The workspace has the sums of all chunks, and then the numbers of all rows' spans.
+void set_sums(const RowChunks& chunks, const RowProblem& p, bool has_sums, int count, void* workspace, ColumnSums* sums);
+
 LaunchShape plan_chunks(const PlanOptions& options, const RowKernels& kernels, const RowChunks& chunks,
                         const RowProblem& problem, const DeviceNumbers& device);
 
 // Launches the rows, then a merge of all tensors of sums. Kernels that merge follow the rows' kernels in the op's list:
-// f32, f64. Sets the plan's fields of `args`.
+// f32, f64. has_center: see kCenters in device/rows/row_op.h. Sets the plan's fields of `args`.
 template <class Args>
 hipops_status launch_column_sums(Op& op, const RowKernels& kernels, const RowProblem& problem, const GradientTensors& t, int count,
-                                 void* workspace, Args* args, void* stream) {
+                                 bool has_center, void* workspace, Args* args, void* stream) {
   const DeviceFacts* device;
   if (hipops_status status = device_facts(op, &device)) return status;
   const PlanOptions options = plan_options(*device);
   const RowChunks chunks = divide_rows(kernels, problem);
   const bool is_f64 = problem.dtype == HIPOPS_F64;
-  const int64_t unit = kWideAccess / (is_f64 ? 8 : 4);
-  args->sums = {t.has_sums() ? workspace : nullptr, (problem.cols + unit - 1) / unit * unit, chunks.count, chunks.together};
+  set_sums(chunks, problem, t.has_sums(), count, workspace, &args->sums);
   if (problem.rows > 0) {
-    const LaunchShape shape = plan_chunks(options, kernels, chunks, problem, *device);
+    LaunchShape shape = plan_chunks(options, kernels, chunks, problem, *device);
     args->rows.lanes = static_cast<int32_t>(chunks.lanes ? chunks.lanes : shape.block);
     args->rows.row_step = shape.grid;
     args->rows.per_block = chunks.rows;
-    if (hipops_status status = launch(op, *device, chunks.kernel, shape, args, sizeof *args, stream)) return status;
+    shape.grid *= args->sums.spans;
+    for (const SumStep step : {SumStep::centers, SumStep::parts, chunks.spans > 1 ? SumStep::results : SumStep::rows}) {
+      if (step == SumStep::centers ? has_center || chunks.spans == 1 : step == SumStep::parts && chunks.spans == 1) continue;
+      args->sums.step = step;
+      if (hipops_status status = launch(op, *device, chunks.kernel, shape, args, sizeof *args, stream)) return status;
+    }
   }
   const int64_t pitch = args->sums.pitch;
   uint32_t tensors = 0;

@@ -17,9 +17,11 @@ struct RowKernel {
   int resident;
 };
 struct RowKernels : FamilyData {
-  constexpr RowKernels(const RowKernel* kernels, int number) : FamilyData{&kFamily}, kernel(kernels), count(number) {}
+  constexpr RowKernels(const RowKernel* kernels, int number, bool halves = false)
+      : FamilyData{&kFamily}, kernel(kernels), count(number), needs_halves(halves) {}
   const RowKernel* kernel;
   int count;
+  bool needs_halves;  // the op computes much for each element: clusters for many rows pay only if two blocks fit on a unit
   static constexpr char kFamily = 0;
 };
 const RowKernels* row_kernels_of(const Op& op);  // null: not a row op

@@ -256,15 +256,15 @@ HIPOPS_API hipops_status hipops_fused_add_layer_norm(const hipops_tensor* y, con
  * largest number, and mean(x^2) + eps must be above 2^-126. With rstd the sum of x^2 has no limit. For f64 the limits are
  * the same with its numbers. f16 has no limits if weight is f16.
  *
- * workspace: device memory of at least hipops_rms_norm_backward_workspace_bytes, 256-byte aligned. Without dw it may be
- * NULL. */
+ * workspace: device memory of at least hipops_rms_norm_backward_workspace_bytes, 256-byte aligned. If that is 0, it may be
+ * NULL. x.shape[last] is at most 2^31 - 2^20. */
 HIPOPS_API hipops_status hipops_rms_norm_backward(const hipops_tensor* dx, const hipops_tensor* dw,
                                                   const hipops_tensor* dy, const hipops_tensor* x,
                                                   const hipops_tensor* weight, const hipops_tensor* rstd, double eps,
                                                   uint32_t flags, void* workspace, int64_t workspace_bytes, void* stream);
 
-/* Sets *bytes to the most bytes of workspace that hipops_rms_norm_backward needs for these tensors, at any address: 0 if dw
- * is NULL. Makes the same checks, except the checks of addresses. */
+/* Sets *bytes to the most bytes of workspace that hipops_rms_norm_backward needs for these tensors, at any address. Without dw
+ * only long rows need some. Makes the same checks, except the checks of addresses. */
 HIPOPS_API hipops_status hipops_rms_norm_backward_workspace_bytes(const hipops_tensor* dx, const hipops_tensor* dw,
                                                                   const hipops_tensor* dy, const hipops_tensor* x,
                                                                   const hipops_tensor* weight, const hipops_tensor* rstd,
@@ -378,8 +378,8 @@ HIPOPS_API hipops_status hipops_layer_norm_backward(const hipops_tensor* dx, con
                                                     const hipops_tensor* rstd, double eps, uint32_t flags, void* workspace,
                                                     int64_t workspace_bytes, void* stream);
 
-/* Sets *bytes to the most bytes of workspace that hipops_layer_norm_backward needs for these tensors, at any address: 0 if
- * dw and db are NULL. Makes the same checks, except the checks of addresses. */
+/* Sets *bytes to the most bytes of workspace that hipops_layer_norm_backward needs for these tensors, at any address. Without
+ * dw and db only long rows need some. Makes the same checks, except the checks of addresses. */
 HIPOPS_API hipops_status hipops_layer_norm_backward_workspace_bytes(const hipops_tensor* dx, const hipops_tensor* dw,
                                                                     const hipops_tensor* db, const hipops_tensor* dy,
                                                                     const hipops_tensor* x, const hipops_tensor* weight,

@@ -147,6 +147,12 @@ class ClusterReduce {
     if (cluster_size() == 1) return in_block_(v, op);
     return waves_.template fold<T>(waves_.exchange(wave_reduce<wave_size>(v, op)), Identity(), op);
   }
+  template <class T>
+  HIPOPS_METHOD int exchange(const T& v) { return cluster_size() == 1 ? in_block_.exchange(v) : waves_.exchange(v); }
+  template <class T, class F, class Op>
+  HIPOPS_METHOD auto fold(int first, F f, Op op) const {
+    return cluster_size() == 1 ? in_block_.template fold<T>(first, f, op) : waves_.template fold<T>(first, f, op);
+  }
 
  private:
   Reduce<Largest, Threads> in_block_;

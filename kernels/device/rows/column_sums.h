@@ -4,9 +4,9 @@
 // chunk, one round after another, and stores the chunk's sums in the workspace. A second launch adds the chunks' sums.
 // Shapes and alignment alone decide the chunks, so every grid gives the same bits.
 //
-//   on chip    a row is in registers: in lanes of a wave, or in a block. Lanes keep their columns' sums in registers
-//   streamed   other rows: a block reads a row twice, tile by tile. A lane has the same columns in all rows, so it adds
-//              its columns' sums in the workspace
+// A row is in registers: in lanes of a wave, or in a block. Lanes keep their columns' sums in registers. A longer row is
+// divided into spans. A first launch stores the part of each span in the workspace. In the next one, a block adds the parts
+// of all spans of a row, and computes the results of one span, for all rows of the chunk. So x is read twice.
 #pragma once
 
 #include "device/rows/row_kernel.h"
@@ -15,15 +15,27 @@ namespace hipops {
 namespace {
 
 // Whether a block loads the next row of its chunk before it reduces a row. If launch bounds set the number of
-// registers, more blocks use them instead.
-constexpr bool prefetches_chunk_rows = !bounds_set_registers && !few_registers;
-// Whether the next row is prefetched to the L1 cache instead. The cache has no room for rows of all blocks in f32, nor for
-// the many rows of blocks that have several.
+// registers, more blocks use them instead. Rows of other layouts need more registers.
 template <class Shape>
-constexpr bool prefetches_to_l1 =
-    has_prefetch && !prefetches_chunk_rows && Shape::kRowsPerBlock == 1 && sizeof(typename Shape::Element) < sizeof(f32);
-// Whether lanes keep their columns for all rows of a chunk.
-constexpr bool keeps_columns_of_chunk = !few_registers;
+constexpr bool prefetches_chunk_rows = !bounds_set_registers && !few_registers && Shape::kLayout == RowLayout::aligned;
+// Whether the next row is prefetched to the L1 cache instead: for ops with a center, whose registers leave room for few blocks.
+// The cache has no room for rows of all blocks in f32, nor for the many rows of blocks that have several.
+template <class Op, class Shape>
+constexpr bool prefetches_to_l1 = has_prefetch && Op::kCenters && !prefetches_chunk_rows<Shape> && Shape::kRowsPerBlock == 1 &&
+                                  !Shape::kByElement && sizeof(typename Shape::Element) < sizeof(f32);
+// Whether lanes keep their columns for all rows of a chunk. Columns of f32 would be too short for loads as f64.
+template <class Shape>
+constexpr bool keeps_columns_of_chunk = !few_registers && sizeof(typename Shape::Element) <= sizeof(f32);
+
+// Whether a kernel has a second loop, for usual launches (row_op.h), with fewer instructions. On AMD it would need more registers,
+// as would lanes of a wave with f16 on sm_80.
+template <class Shape>
+constexpr bool has_usual = bounds_set_registers && Shape::kLayout == RowLayout::aligned &&
+                           !(is_f16<typename Shape::Element> && Shape::kRowsPerBlock > 1);
+
+// Whether the lane has an element of the row's edge. The first span has the edge.
+template <class Rows>
+HIPOPS_FN bool has_edge(const Rows& rows, int64_t base) { return Rows::kHasEdges && base == 0 && rows.edge() >= 0; }
 
 // A work-item's elements of a tile.
 template <class Op, class Shape>
@@ -35,18 +47,26 @@ class InputTile {
 
   template <class Rows>
   HIPOPS_METHOD void issue_loads(const Rows& rows, int64_t base) {
+    const auto column = [&](int v) { return rows.clamp_to_row(rows.column(base, v)); };
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      const auto col = rows.clamp_to_row(rows.column(base, v));
+      const auto col = column(v);
 #pragma unroll
-      for (int i = 0; i < kInputs; ++i) in_[v][i].issue_load(rows.stream(i) + (Shape::kByElement ? col * rows.step(i) : col));
+      for (int i = 0; i < kInputs; ++i) in_[i].issue_load(v, rows.stream(i), Shape::kByElement ? col * rows.step(i) : col);
+    }
+#pragma unroll
+    for (int i = 0; i < kInputs; ++i) in_[i].issue_rest(column);
+    if constexpr (Rows::kHasEdges) {
+#pragma unroll
+      for (int i = 0; i < kInputs; ++i)
+        if (has_edge(rows, base)) edge_in_[i] = rows.stream(i)[rows.edge()];
     }
   }
   template <class Rows>
-  static HIPOPS_METHOD void prefetch(const Rows& rows) {
+  static HIPOPS_METHOD void prefetch(const Rows& rows, int64_t base) {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      const auto col = rows.clamp_to_row(rows.column(0, v));
+      const auto col = rows.clamp_to_row(rows.column(base, v));
 #pragma unroll
       for (int i = 0; i < kInputs; ++i) prefetch_l1(rows.stream(i) + col);
     }
@@ -55,14 +75,18 @@ class InputTile {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v)
 #pragma unroll
-      for (int i = 0; i < kInputs; ++i) in_[v][i].issue_before_use();
+      for (int i = 0; i < kInputs; ++i) in_[i].issue_before_use(v);
+#pragma unroll
+    for (int i = 0; i < kInputs; ++i) in_[i].shift();
 #pragma unroll
     for (int v = 0; v < kVectors; ++v)
 #pragma unroll
-      for (int i = 0; i < kInputs; ++i) held_[v][i] = in_[v][i].value();
+      for (int i = 0; i < kInputs; ++i) held_[v][i] = in_[i].value(v);
+#pragma unroll
+    for (int i = 0; i < kInputs; ++i) edge_[i] = edge_in_[i];
   }
   // Calls f(v, column of the first element, elements of each input, columns) for each vector. A second pass widens the
-  // elements again: wide elements would need twice the registers.
+  // elements again: wide elements would need twice the registers. bf16 has another instruction for that (widen_again).
   template <bool kSecondPass, class Rows, class Columns, class F>
   HIPOPS_METHOD void for_each_vector(const typename Op::Args& a, const Rows& rows, int64_t base, const Columns& columns, F f) {
     [[maybe_unused]] const uint32_t zero = uint32_t(a.rows.rows >> 63);  // rows >= 0, but no compiler knows that
@@ -72,25 +96,46 @@ class InputTile {
       C in[kInputs][kLength], column[Op::kColumns + 1][kLength];
 #pragma unroll
       for (int i = 0; i < kInputs; ++i) {
-        if constexpr (kSecondPass && sizeof(T) < sizeof(C)) held_[v][i].recompute_derived_by(zero);
+        if constexpr (kSecondPass && sizeof(T) < sizeof(C) && !(on_nvidia && is_bf16<T>)) held_[v][i].recompute_derived_by(zero);
 #pragma unroll
-        for (int e = 0; e < kLength; ++e) in[i][e] = C(widen(held_[v][i][e]));
+        for (int e = 0; e < kLength; ++e) in[i][e] = kSecondPass ? C(held_[v][i].widen_again(e)) : C(widen(held_[v][i][e]));
       }
       columns.read(rows, v, col, column);
       Op::prepare_columns(a, column);
       f(v, col, in, column);
     }
   }
+  // The same for the lane's element of the row's edge, if it has one: f(column, elements, columns).
+  template <class Rows, class Columns, class F>
+  HIPOPS_METHOD void with_edge(const typename Op::Args& a, const Rows& rows, int64_t base, const Columns& columns, F f) const {
+    if constexpr (Rows::kHasEdges) {
+      if (!has_edge(rows, base)) return;
+      C in[kInputs][1], column[Op::kColumns + 1][1];
+#pragma unroll
+      for (int i = 0; i < kInputs; ++i) in[i][0] = C(widen(edge_[i]));
+      columns.read_edge(rows.edge(), column);
+      Op::prepare_columns(a, column);
+      f(rows.edge(), in, column);
+    }
+  }
   // `center`: see kCenters in row_op.h.
   template <class Rows, class Columns>
   HIPOPS_METHOD typename Op::Part part(const typename Op::Args& a, const Rows& rows, int64_t base, const Columns& columns, C center) {
-    typename Op::Part of_vector[kVectors];
-    for_each_vector<Op::kCenters>(a, rows, base, columns, [&](int v, typename Rows::Column col, const C (&in)[kInputs][kLength],
-                                                          const C (&column)[Op::kColumns + 1][kLength]) {
-      if constexpr (Op::kCenters) of_vector[v] = rows.contains(col) ? Op::part(in, column, center) : typename Op::Part{};
-      else of_vector[v] = rows.contains(col) ? Op::part(in, column) : typename Op::Part{};
+    using Part = typename Op::Part;
+    constexpr bool kAfterSum = Op::kCenters && !Op::kUsual && !on_nvidia;  // ptxas keeps nothing of sum(), which is in a branch
+    const auto part_of = [center](const auto& in, const auto& column) {
+      if constexpr (Op::kCenters) return Op::part(in, column, center);
+      else return Op::part(in, column);
+    };
+    Part of_vector[kVectors];
+    for_each_vector<kAfterSum>(a, rows, base, columns, [&](int v, typename Rows::Column col, const C (&in)[kInputs][kLength],
+                                                           const C (&column)[Op::kColumns + 1][kLength]) {
+      of_vector[v] = rows.contains(col) ? part_of(in, column) : Part{};
     });
     fold(of_vector, Sum());
+    with_edge(a, rows, base, columns, [&](typename Rows::Column, const C (&in)[kInputs][1], const C (&column)[Op::kColumns + 1][1]) {
+      of_vector[0] = of_vector[0] + part_of(in, column);
+    });
     return of_vector[0];
   }
   // The sum of the last input's elements. f32 has digits to spare for a vector's 16-bit elements.
@@ -103,7 +148,7 @@ class InputTile {
       typename Choose<kPlain, C, WideSum<C>>::type tree[kLength];
 #pragma unroll
       for (int e = 0; e < kLength; ++e) {
-        const C x = C(widen(held_[v][kInputs - 1][e]));
+        const C x = C(held_[v][kInputs - 1].widen_again(e));
         if constexpr (kPlain) tree[e] = x;
         else tree[e] = WideSum<C>::of(x);
       }
@@ -113,33 +158,48 @@ class InputTile {
       else of_vector[v] = tree[0];
     }
     fold(of_vector, Sum());
+    if constexpr (Rows::kHasEdges)
+      if (has_edge(rows, base)) of_vector[0] = of_vector[0] + WideSum<C>::of(C(widen(edge_[kInputs - 1])));
     return of_vector[0];
   }
 
  private:
-  AlignedIncoming<Shape> in_[kVectors][kInputs];
+  using Incoming = typename Choose<Shape::kLayout == RowLayout::unaligned, IncomingVectors<T, kVectors, true>,
+                                   AlignedVectors<Shape, kVectors>>::type;
+  Incoming in_[kInputs];
   Packed<T, kLength> held_[kVectors][kInputs];
+  T edge_in_[kInputs]{}, edge_[kInputs]{};
 };
 
-// Computes and stores the results of a tile. add(v, col, terms) gets the terms of the column sums.
-template <class Op, class Shape, class Rows, class Row, class Columns, class Add>
+// Computes and stores the results of a tile. `sums` gets the terms of the column sums.
+template <class Op, class Shape, class Rows, class Row, class Columns, class Sums>
 HIPOPS_FN void store_and_add(const typename Op::Args& a, InputTile<Op, Shape>& tile, const Rows& rows, int64_t base,
-                             const Row& row, const Columns& columns, Add add) {
+                             const Row& row, const Columns& columns, Sums& sums) {
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
   constexpr int n = Shape::kLength;
+  T* const to = rows.stream(Op::kInputs);
+  [[maybe_unused]] OutgoingVectors<T, Shape::kRun> unaligned;
   tile.template for_each_vector<true>(a, rows, base, columns, [&](int v, typename Rows::Column col, const C (&in)[Op::kInputs][n],
                                                                 const C (&column)[Op::kColumns + 1][n]) {
-    if (!rows.has_row() || !rows.contains(col)) return;
+    const bool is_present = rows.has_row() && rows.contains(col);
+    if (Shape::kLayout != RowLayout::unaligned && !is_present) return;
     C out[n], terms[Op::kSums][n];
     Op::apply(a, row, in, column, out, terms);
-    add(v, col, terms);
+    if (is_present) sums.add(v, terms);
     Vector<T, n> narrowed;
 #pragma unroll
     for (int e = 0; e < n; ++e) narrowed.element[e] = narrow<T>(out[e]);
-    T* const to = rows.stream(Op::kInputs);
     if constexpr (Shape::kByElement) to[col * rows.step(Op::kInputs)] = narrowed.element[0];
-    else store_vector<n>(to + col, narrowed);
+    else if constexpr (Shape::kLayout == RowLayout::aligned) store_vector<n>(to + col, narrowed);
+    else unaligned.store(to + col, is_present, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
+  });
+  tile.with_edge(a, rows, base, columns, [&](typename Rows::Column col, const C (&in)[Op::kInputs][1],
+                                             const C (&column)[Op::kColumns + 1][1]) {
+    C out[1], terms[Op::kSums][1];
+    Op::apply(a, row, in, column, out, terms);
+    sums.add_edge(terms);
+    to[col] = narrow<T>(out[0]);
   });
 }
 
@@ -150,42 +210,103 @@ HIPOPS_FN void load_given(const Rows& rows, typename Op::C (&given)[Op::kGiven +
   if constexpr (Op::kCenters) given[Op::kGiven] = 0;
 }
 
-// The center of a row, which is its first given number, or computed from its sum(); then one more number is the rest of it.
-// All lanes have the same arguments.
-template <class Op, class Reduction, class F>
-HIPOPS_FN void find_center(const typename Op::Args& a, Reduction& reduction, typename Op::C (&given)[Op::kGiven + Op::kCenters],
-                           F sum) {
-  if constexpr (Op::kCenters) {
-    if (!Op::has_center(reload_arguments(a))) Op::find_center(reload_arguments(a), reduction(sum(), Sum()), given);
+// The numbers that launches exchange about the spans of a row: its parts, or the sums that give its center.
+class SpansOfRow {
+ public:
+  HIPOPS_METHOD SpansOfRow(const ColumnSums& sums, int64_t row, uint32_t span)
+      : first_(static_cast<char*>(sums.of_spans) + row * sums.spans * kSpanBytes), own_(first_ + span * kSpanBytes), spans_(sums.spans) {}
+
+  template <class Number>
+  HIPOPS_METHOD void publish(SpanSlot slot, const Number& number) const {
+    constexpr int kVectors = (sizeof(Number) + kWideBytes - 1) / kWideBytes;
+    static_assert(kVectors * kWideBytes <= kSpanSlotBytes, "a slot has room");
+    Vector<uint32_t, kWideBytes / 4> vector[kVectors]{};
+    __builtin_memcpy(vector, &number, sizeof number);
+    if (thread_index() > 0) return;
+#pragma unroll
+    for (int i = 0; i < kVectors; ++i) store_vector<kWideBytes / 4>(at<uint32_t>(own_, slot) + i * (kWideBytes / 4), vector[i]);
   }
+  // The sum of all spans' numbers. Every lane adds all of them: AMD by scalar loads, which no load of a row waits for.
+  template <class Number>
+  HIPOPS_METHOD Number sum(SpanSlot slot) const {
+    Number sum{};
+#pragma unroll 4
+    for (uint32_t i = 0; i < spans_; ++i) {
+      uint32_t word[sizeof(Number) / 4];
+      const uint32_t* const from = at<const uint32_t>(first_ + i * kSpanBytes, slot);
+#pragma unroll
+      for (unsigned w = 0; w < sizeof(Number) / 4; ++w) word[w] = load_uniform(from + w);
+      Number number;
+      __builtin_memcpy(&number, word, sizeof number);
+      sum = sum + number;
+    }
+    return sum;
+  }
+
+ private:
+  template <class Number>
+  static HIPOPS_METHOD Number* at(char* span, SpanSlot slot) { return reinterpret_cast<Number*>(span + slot * kSpanSlotBytes); }
+
+  char *first_, *own_;
+  uint32_t spans_;
+};
+
+// The part of a row, which all lanes get. `given` gets the center, if it is not given: for that there is one more number. The
+// launches `parts` and `centers` do not use the result.
+template <class Op, class Shape, class Rows, class Spans, class Columns, class Reduction>
+HIPOPS_FN typename Op::Part part_of_row(const typename Op::Args& args, InputTile<Op, Shape>& tile, const Rows& rows, int64_t base,
+                                        Spans spans, const Columns& columns, Reduction& reduction,
+                                        typename Op::C (&given)[Op::kGiven + Op::kCenters]) {
+  using Part = typename Op::Part;
+  using Center = WideSum<typename Op::C>;
+  const SumStep step = Shape::kRowsPerBlock == 1 ? reload_arguments(args).sums.step : SumStep::rows;
+  if constexpr (Op::kCenters && !Op::kUsual) {
+    if (!Op::has_center(reload_arguments(args))) {
+      const bool is_known = step == SumStep::results || step == SumStep::parts;
+      const Center sum = is_known ? spans().template sum<Center>(kSlotOfCenter)
+                                  : reduction(tile.sum(rows, base), Sum());
+      if (step == SumStep::centers) spans().publish(kSlotOfCenter, sum);
+      Op::find_center(reload_arguments(args), sum, given);
+    }
+  }
+  if (step == SumStep::results) return spans().template sum<Part>(kSlotOfPart);
+  const Part part = reduction(tile.part(args, rows, base, columns, given[0]), Sum());
+  if (step == SumStep::parts) spans().publish(kSlotOfPart, part);
+  return part;
 }
 
 // The sums of a work-item's columns.
-template <class Op, class Shape>
+template <int kSums, class Shape>
 class LaneSums {
  public:
   using C = typename Shape::Compute;
   static constexpr int n = Shape::kLength, kVectors = Shape::kVectors;
 
-  HIPOPS_METHOD void add(int v, const C (&terms)[Op::kSums][n]) {
+  HIPOPS_METHOD void add(int v, const C (&terms)[kSums][n]) {
 #pragma unroll
-    for (int s = 0; s < Op::kSums; ++s)
+    for (int s = 0; s < kSums; ++s)
 #pragma unroll
       for (int e = 0; e < n; ++e) sum_[s][v].element[e] += terms[s][e];
+  }
+  HIPOPS_METHOD void add_edge(const C (&terms)[kSums][1]) {
+#pragma unroll
+    for (int s = 0; s < kSums; ++s) of_edge_[s] += terms[s][0];
   }
   // Stores the sums of a chunk. Lanes of several rows have the same columns: the block adds their sums in order, as a WideSum,
   // because equal terms would round a plain sum the same way each time.
   template <class Rows>
-  HIPOPS_METHOD void store(const ColumnSums& to, const Rows& rows, int64_t chunk) {
+  HIPOPS_METHOD void store(const ColumnSums& to, const Rows& rows, int64_t base, int64_t chunk) {
 #pragma unroll
-    for (int s = 0; s < Op::kSums; ++s) {
-      C* const partial = static_cast<C*>(to.partial) + (chunk * Op::kSums + s) * to.pitch;
+    for (int s = 0; s < kSums; ++s) {
+      C* const partial = static_cast<C*>(to.partial) + (chunk * kSums + s) * to.pitch;
       if constexpr (Shape::kRowsPerBlock == 1) {
 #pragma unroll
         for (int v = 0; v < kVectors; ++v) {
-          const auto col = rows.column(0, v);
+          const auto col = rows.column(base, v);
           if (rows.contains(col)) store_vector<n>(partial + col, sum_[s][v]);
         }
+        if constexpr (Rows::kHasEdges)
+          if (has_edge(rows, base)) partial[rows.edge()] = of_edge_[s];
       } else {
         const Shared<C> of_rows = shared_member<LaneSums, C, Shape::kBlock * kVectors * n>();
         const int in_row = rows.lanes() * kVectors * n, group = int(thread_index()) / rows.lanes();
@@ -205,119 +326,73 @@ class LaneSums {
   }
 
  private:
-  Vector<C, n> sum_[Op::kSums][kVectors]{};
+  Vector<C, n> sum_[kSums][kVectors]{};
+  C of_edge_[kSums]{};
 };
 
 template <class Op, class Shape>
-HIPOPS_FN void sum_rows_on_chip(const typename Op::Args& args) {
+HIPOPS_FN void sum_chunks(const typename Op::Args& args) {
   using C = typename Shape::Compute;
-  constexpr int n = Shape::kLength;
+  // Whether the next row's addresses are kept. NVIDIA's loop for other launches has no registers for them.
+  constexpr bool kKeepsNext = prefetches_chunk_rows<Shape> || (prefetches_to_l1<Op, Shape> && Op::kUsual);
   load_row_arguments<Op, Shape>(args);
   typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
-  ColumnsOf<Op, Shape, keeps_columns_of_chunk> columns(args);
-  for (int64_t chunk = block_index(); chunk < reload_arguments(args).sums.chunks; chunk += reload_arguments(args).rows.row_step) {
-    RowsOf<Op, Shape> rows(args.rows);
-    int done = 0;  // rows of the chunk
-    const auto first = [&] { return chunk * reload_arguments(args).rows.per_block + done; };
-    const auto has_more = [&] {
-      const typename Op::Args& a = reload_arguments(args);
-      return done < a.rows.per_block && first() < a.rows.rows;
-    };
-    rows.select(first());
+  ColumnsOf<Op, Shape, keeps_columns_of_chunk<Shape>> columns(args);
+  const uint32_t span = Shape::kRowsPerBlock == 1 ? block_index() % args.sums.spans : 0;
+  const int base = int(span) * int(RowsOf<Op, Shape>(args.rows).next_base(0));
+  for (int64_t chunk = block_index() / args.sums.spans; chunk < reload_arguments(args).sums.chunks;
+       chunk += reload_arguments(args).rows.row_step) {
+    RowsOf<Op, Shape> rows(reload_arguments(args).rows);
+    int64_t first = chunk * reload_arguments(args).rows.per_block;
+    const int64_t all = reload_arguments(args).rows.rows - first, most = reload_arguments(args).rows.per_block;
+    int left = int(all < most ? all : most);  // rows of the chunk that are not computed
+    rows.select(first);
     InputTile<Op, Shape> tile;
-    tile.issue_loads(rows, 0);
-    columns.issue_loads(rows);
-    LaneSums<Op, Shape> sums;
+    tile.issue_loads(rows, base);
+    columns.issue_loads(rows, base);
+    LaneSums<Op::kSums, Shape> sums;
     while (true) {
       const typename Op::Args& a = reload_arguments(args);
       C given[Op::kGiven + Op::kCenters];
       load_given<Op>(rows, given);
       tile.wait();
-      done += int(a.sums.rows_together);
+      first += a.sums.rows_together;
+      left -= int(a.sums.rows_together);
       RowsOf<Op, Shape> ahead(a.rows);
-      if constexpr (prefetches_chunk_rows || prefetches_to_l1<Shape>) {
-        if (has_more()) {
-          ahead.select(first());
-          if constexpr (prefetches_chunk_rows) tile.issue_loads(ahead, 0);
-          else tile.prefetch(ahead);
+      if constexpr (prefetches_chunk_rows<Shape> || prefetches_to_l1<Op, Shape>) {
+        if (left > 0) {
+          if constexpr (kKeepsNext && !prefetches_chunk_rows<Shape>) ahead = rows.following(first);
+          else ahead.select(first);
+          if constexpr (prefetches_chunk_rows<Shape>) tile.issue_loads(ahead, base);
+          else tile.prefetch(ahead, base);
         }
       }
-      find_center<Op>(a, reduction, given, [&] { return tile.sum(rows, 0); });
-      const auto part = reduction(tile.part(a, rows, 0, columns, given[0]), Sum());
-      columns.recompute_widened();
+      const auto spans = [&] { return SpansOfRow(a.sums, first - a.sums.rows_together, span); };
+      const auto part = part_of_row(a, tile, rows, base, spans, columns, reduction, given);
       const typename Op::Args& b = reload_arguments(args);
-      const auto row = Op::finalize(b, part, given);
-      store_and_add(b, tile, rows, 0, row, columns, [&](int v, int, const C (&terms)[Op::kSums][n]) { sums.add(v, terms); });
-      if (!has_more()) break;
-      if constexpr (prefetches_chunk_rows) {
+      if (b.sums.step <= SumStep::results) {
+        columns.recompute_widened();
+        store_and_add(b, tile, rows, base, Op::finalize(b, part, given), columns, sums);
+      }
+      if (left <= 0) break;
+      if constexpr (kKeepsNext) {
         rows = ahead;
       } else {
         rows = RowsOf<Op, Shape>(reload_arguments(args).rows);
-        rows.select(first());
-        tile.issue_loads(rows, 0);
+        rows.select(first);
       }
+      if constexpr (!prefetches_chunk_rows<Shape>) tile.issue_loads(rows, base);
     }
     const ColumnSums& to = reload_arguments(args).sums;
-    if (to.partial != nullptr) sums.store(to, rows, chunk);
-  }
-}
-
-template <class Op, class Shape>
-HIPOPS_FN void sum_streamed_rows(const typename Op::Args& args) {
-  using C = typename Shape::Compute;
-  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
-  for (int64_t chunk = block_index(); chunk < reload_arguments(args).sums.chunks; chunk += reload_arguments(args).rows.row_step) {
-    const int64_t begin = chunk * args.rows.per_block;
-    for (int64_t number = begin; number < reload_arguments(args).rows.rows && number < begin + reload_arguments(args).rows.per_block;
-         ++number) {
-      typename Op::Part part{};
-      // Calls f(args, rows, base, tile, columns) for each tile of the row.
-      const auto for_each_tile = [&](auto f) {
-        for (int64_t base = 0; base < reload_arguments(args).rows.cols;) {
-          const typename Op::Args& a = reload_arguments(args);
-          load_row_arguments<Op, Shape>(a);
-          RowsOf<Op, Shape> rows(a.rows);
-          rows.select(number);
-          InputTile<Op, Shape> tile;
-          tile.issue_loads(rows, base);
-          tile.wait();
-          f(a, rows, base, tile, ColumnsAtUse<Op, Shape>(a));
-          base = rows.next_base(base);
-        }
-      };
-      RowsOf<Op, Shape> of_given(reload_arguments(args).rows);
-      of_given.select(number);
-      C given[Op::kGiven + Op::kCenters];
-      load_given<Op>(of_given, given);
-      find_center<Op>(args, reduction, given, [&] {
-        auto sum = WideSum<C>::of(0);
-        for_each_tile([&](const auto&, const auto& rows, int64_t base, auto& tile, const auto&) { sum = sum + tile.sum(rows, base); });
-        return sum;
-      });
-      for_each_tile([&](const auto& a, const auto& rows, int64_t base, auto& tile, const auto& columns) {
-        part = part + tile.part(a, rows, base, columns, given[0]);
-      });
-      part = reduction(part, Sum());
-      const auto row = Op::finalize(reload_arguments(args), part, given);
-      for_each_tile([&](const auto& a, const auto& rows, int64_t base, auto& tile, const auto& columns) {
-        store_and_add(a, tile, rows, base, row, columns, [&](int, int64_t col, const C (&terms)[Op::kSums][1]) {
-          if (a.sums.partial == nullptr) return;
-#pragma unroll
-          for (int s = 0; s < Op::kSums; ++s) {
-            C* const sum = static_cast<C*>(a.sums.partial) + (chunk * Op::kSums + s) * a.sums.pitch + col;
-            *sum = number == begin ? terms[s][0] : *sum + terms[s][0];
-          }
-        });
-      });
-    }
+    if (to.partial != nullptr && to.step <= SumStep::results) sums.store(to, rows, base, chunk);
   }
 }
 
 template <class Op, class Shape>
 HIPOPS_FN void sum_rows(const typename Op::Args& a) {
   static_assert(Op::kColumnsInPart && Op::kOutputs == 1, "see row_op.h");
-  if constexpr (Shape::kOnChip) sum_rows_on_chip<Op, Shape>(a);
-  else sum_streamed_rows<Op, Shape>(a);
+  if (!has_usual<Shape> || !Op::is_usual(a)) sum_chunks<Op, Shape>(a);
+  else if constexpr (has_usual<Shape>) sum_chunks<typename Op::Usual, Shape>(a);
 }
 
 }  // namespace

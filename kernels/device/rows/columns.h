@@ -129,7 +129,10 @@ class AllColumns {
 #pragma unroll
       for (int v = 0; v < Shape::kVectors; ++v)
 #pragma unroll
-        for (int i = 0; i < kCount; ++i) sizeof(W) < sizeof(C) ? kept_[v][i].recompute_derived() : kept_[v][i].issue_before_use();
+        for (int i = 0; i < kCount; ++i) {
+          if constexpr (Op::kUsual && is_f16<W>) kept_[v][i].recompute_derived_by(runtime_zero_);
+          else sizeof(W) < sizeof(C) ? kept_[v][i].recompute_derived() : kept_[v][i].issue_before_use();
+        }
     }
   }
   // NVIDIA's unaligned rows load the columns of kTogether vectors together, and shift them by one branch. On chip,
@@ -227,7 +230,7 @@ class AllColumns {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) Column<Shape>::widen_all(all[i], out[i]);
   }
-  HIPOPS_METHOD bool are_f32_apart() const { return sizeof(W) != sizeof(f32) && is_f32_ != 0; }
+  HIPOPS_METHOD bool are_f32_apart() const { return sizeof(W) != sizeof(f32) && !Op::kUsual && is_f32_ != 0; }
 
   Column<Shape> column_[kCount];
   int32_t is_f32_, all_in_row_type_, all_in_f32_;  // all: present. Not bools: gfx9 keeps bools as lane masks

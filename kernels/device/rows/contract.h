@@ -78,13 +78,22 @@ struct RowColumns {
   int64_t step;      // strided: between two elements
 };
 
-// Sums over the rows of each column (column_sums.h). The rows are divided into chunks, RowStreams::per_block rows each.
+// The launches of ops with sums over the rows of each column (column_sums.h). `rows`: the only one. If a block does not hold
+// a row, it has spans, and other launches: `centers` (for some ops), `parts`, `results`.
+enum class SumStep : int32_t { rows, results, parts, centers };
+
+// The rows are divided into chunks, RowStreams::per_block rows each.
 struct ColumnSums {
   void* partial;   // each chunk's sums: `pitch` numbers for each of the op's sums. Null if the caller needs no sums
   int64_t pitch;   // the columns, and more up to a multiple of 16 bytes
   int64_t chunks;
   int64_t rows_together;  // rows that a block computes at a time; a chunk has a multiple of them, except the last
+  uint32_t spans;         // of a row, a block's tile each; neighbouring blocks have a row's spans
+  void* of_spans;  // two slots of kSpanSlotBytes for each span of each row: its part, and its sum for the center
+  SumStep step;
 };
+enum SpanSlot { kSlotOfPart, kSlotOfCenter, kSpanSlots };  // of a span
+constexpr int kSpanSlotBytes = 32, kSpanBytes = kSpanSlots * kSpanSlotBytes;
 
 // The constants of a norm.
 template <class C>
@@ -125,7 +134,7 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_##layout##_cluster, T, 512, in_cluster, 512, layout, cluster, 512)
 // For rows so few, or so long, that several blocks share one: two launches.
 #define HIPOPS_SPLIT_ROWS_OF(X, op, T)                                                \
-  X(op##_##T##_unaligned_parts, T, 256, 4, 256, unaligned, parts, 768)                \
+  X(op##_##T##_unaligned_parts, T, 256, 4, 256, unaligned, parts, 512)                \
   X(op##_##T##_unaligned_merged, T, 256, 4, 256, unaligned, merged, 512)
 // All rows by six kernels, for ops that need no more. in_unaligned: `vectors` of unaligned rows. resident: of all on chip
 // but aligned_512x4.
@@ -138,17 +147,22 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
 // For rows that are mostly longer than a block holds, as vocabularies.
 #define HIPOPS_LONG_ROWS_OF(X, op, T)                                                  \
+  X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip, 1024)                     \
+  X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip, 512)                   \
+  X(op##_##T##_unaligned_512, T, 512, 4, 512, unaligned, on_chip, 768)                 \
   HIPOPS_CLUSTER_OF(X, op, T, aligned, 8)                                              \
-  HIPOPS_CLUSTER_OF(X, op, T, unaligned, 8)                                            \
-  X(op##_##T##_unaligned_stream, T, 256, 4, 256, unaligned, streamed, 384)             \
+  X(op##_##T##_aligned_stream, T, 256, 4, 256, aligned, streamed, 768)                 \
+  X(op##_##T##_unaligned_stream, T, 256, 4, 256, unaligned, streamed, 512)             \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
 // For ops with column sums (column_sums.h). A lane keeps a number for each sum and element, so it may hold fewer vectors.
 #define HIPOPS_SUMMED_ROW_KERNELS_OF(X, op, T, vectors)                                        \
   X(op##_##T##_aligned_32x##vectors, T, 32, vectors, 128, aligned, on_chip, 512)              \
   X(op##_##T##_aligned_512x##vectors, T, 512, vectors, 512, aligned, on_chip, 512)            \
-  HIPOPS_SUMMED_ANY_ROW_KERNEL_OF(X, op, T)
-#define HIPOPS_SUMMED_ANY_ROW_KERNEL_OF(X, op, T)                                 \
-  X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
+  X(op##_##T##_unaligned_512x2, T, 512, 2, 512, unaligned, on_chip, 512)                      \
+  HIPOPS_SUMMED_ANY_ROW_KERNEL_OF(X, op, T, 8)
+// For rows of any layout.
+#define HIPOPS_SUMMED_ANY_ROW_KERNEL_OF(X, op, T, vectors)                                     \
+  X(op##_##T##_strided_512x##vectors, T, 512, vectors, 512, strided, on_chip, 512)
 // For f64: the unaligned kernels serve aligned rows, too.
 #define HIPOPS_ROW_KERNELS_OF_F64(X, op)                                              \
   X(op##_f64_unaligned_8x4, f64, 8, 4, 128, unaligned, on_chip, 512)                  \

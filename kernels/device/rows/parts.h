@@ -40,6 +40,18 @@ struct LaneParts {
   }
 };
 
+// The parts of all waves that share a row, after their exchange.
+template <class Part, class Reduction>
+struct WaveParts {
+  Reduction& reduction;
+  int first;  // slot
+
+  template <class O, class F>
+  HIPOPS_METHOD auto reduce(O op, F f) const {
+    return reduction.template fold<Part>(first, [&f](const Part& p) { return f(p, 0); }, op);
+  }
+};
+
 // A part, stored as elements of a tensor in a place of kBytes.
 template <class T, class Part, int kBytes>
 struct PartInTensor {

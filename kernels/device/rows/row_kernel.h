@@ -49,6 +49,10 @@ HIPOPS_FN bool stores_results([[maybe_unused]] const typename Op::Args& a) {
 // The first reduction of a row, a further one, and one that only extreme rows need (extreme_rows.h).
 enum class Pass { first, second, extreme };
 
+// ptxas would keep 16-bit elements as f32 from one reduction to the next, and has no registers for them.
+template <class Op, class Shape>
+constexpr bool converts_again = Op::kLooksUp && bounds_set_registers && sizeof(typename Shape::Element) == 2;
+
 // A row in registers. Its reductions return the result of the whole row to every lane.
 template <class Op, class Shape, class Reduction, Pass kPass = Pass::first>
 struct RowView {
@@ -56,8 +60,7 @@ struct RowView {
   // nvcc would spill other values of unaligned rows to the stack if extreme rows stayed in registers.
   static constexpr bool kLoadsAgain = kPass == Pass::extreme && kSharedByWaves && bounds_set_registers &&
                                       Shape::kLayout == RowLayout::unaligned && !Op::kMaps && Op::kTyped == 0;
-  // ptxas would keep f16's elements as f32 from one reduction to the next, and has no registers for them.
-  static constexpr bool kConvertsAgain = Op::kLooksUp && kPass == Pass::second && bounds_set_registers && is_f16<typename Shape::Element>;
+  static constexpr bool kConvertsAgain = kPass == Pass::second && converts_again<Op, Shape>;
   const typename Op::Args& args;
   Tile<Op, Shape>& tile;
   const RowsOf<Op, Shape>& rows;
@@ -80,6 +83,15 @@ struct RowView {
       return reduction(h(tile.template reduce<kPass != Pass::first>(rows, 0, op, f, g)), op);
     }
   }
+  // The same for the wave's elements. exchange() then gives all waves' results, which parts.h merges.
+  template <class O, class F, class H = Identity>
+  HIPOPS_METHOD auto reduce_in_wave(O op, F f, H h = {}) const {
+    tile.recompute_widened();
+    if constexpr (kConvertsAgain) tile.recompute_derived(args);
+    return wave_reduce<wave_size>(h(tile.template reduce<kPass != Pass::first>(rows, 0, op, f, Identity())), op);
+  }
+  template <class Part>
+  HIPOPS_METHOD WaveParts<Part, Reduction> exchange(const Part& part) const { return {reduction, reduction.exchange(part)}; }
   template <class F>
   HIPOPS_METHOD void map(F f) const { tile.map(f); }
 };
@@ -88,6 +100,7 @@ struct RowView {
 template <class Op, class Shape, bool kSecondPass = false>
 struct LaneView {
   static constexpr bool kIsRow = false, kKeepsMapped = false, kSharedByWaves = false;
+  const typename Op::Args& args;
   Tile<Op, Shape>& tile;
   const RowsOf<Op, Shape>& rows;
   int64_t base;
@@ -95,11 +108,12 @@ struct LaneView {
   HIPOPS_METHOD int64_t elements() const { return tile.elements(rows, base); }
   HIPOPS_METHOD bool begins_row() const { return base == 0 && rows.rank() == 0; }
   HIPOPS_METHOD typename Shape::Compute given(int i) const { return rows.given(i, Op::absent_given(i)); }
-  HIPOPS_METHOD LaneView<Op, Shape, true> second_pass() const { return {tile, rows, base}; }
+  HIPOPS_METHOD LaneView<Op, Shape, true> second_pass() const { return {args, tile, rows, base}; }
   HIPOPS_METHOD LaneView<Op, Shape, true> extreme_pass() const { return second_pass(); }
   template <class O, class F, class G = Identity>
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
     tile.recompute_widened();
+    if constexpr (kSecondPass && converts_again<Op, Shape>) tile.recompute_derived(args);
     return tile.template reduce<kSecondPass>(rows, base, op, f, g);
   }
 };
@@ -276,7 +290,7 @@ HIPOPS_FN auto part_of(Tiles<Op, Shape>& tiles, const typename Op::Args& args, R
   typename Op::Part of_lane{};
   int64_t in_lane = 0;
   tiles.for_each(args, [&](const typename Op::Args& a, const RowsOf<Op, Shape>& rows, int64_t base, Tile<Op, Shape>& tile) {
-    const LaneView<Op, Shape> view{tile, rows, base};
+    const LaneView<Op, Shape> view{a, tile, rows, base};
     const int64_t elements = view.elements();
     const auto part = Op::part(a, view);
     if (in_lane == 0) of_lane = part;

@@ -46,6 +46,8 @@
 //   kCenters                   whether part() has the row's first given number, too. If has_center(args) is false, find_center(args,
 //                              sum of the last input, given) computes it, and its rounding error, which follows the kGiven numbers.
 //   finalize(args, part, given)     makes the constants of a row, from its kGiven numbers, too.
+//   is_usual(args)             whether the columns have the rows' type, no flag is set, and all given numbers are given. `Usual` is
+//                              the op for such launches: kUsual is true, and its Part may have fewer numbers.
 //   apply(args, row, in, column, out, terms)   computes the results of some elements, and their terms of the sums.
 //
 // An op's flags are uniform branches outside of loops over elements. All lanes call the same reductions in one order.
@@ -66,11 +68,23 @@ struct Elements {
   C of[inputs];
 };
 
+// n sums.
+template <class C, int n>
+struct Sums {
+  C of[n];
+  friend HIPOPS_METHOD Sums operator+(const Sums& a, const Sums& b) {
+    Sums sums;
+#pragma unroll
+    for (int i = 0; i < n; ++i) sums.of[i] = a.of[i] + b.of[i];
+    return sums;
+  }
+};
+
 // An op derives from this, and hides the members that differ.
 struct RowOp {
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0, kScalars = 0, kTyped = 0, kGiven = 0;
   static constexpr bool kMaps = false, kStoresInput = false, kQuantizes = false, kColumnsInPart = false,
-                        kInputsApart = false, kCenters = false, kLooksUp = false;
+                        kInputsApart = false, kCenters = false, kLooksUp = false, kUsual = false;
   using Extremes = NoExtremes;
 };
 

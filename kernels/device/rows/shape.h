@@ -65,6 +65,14 @@ class Rows {
       locate(first + (has_row_ ? place : left - 1));
     }
   }
+  // The row after this one, whose number is `next`.
+  HIPOPS_METHOD Rows following(int64_t next) const {
+    static_assert(Shape::kRowsPerBlock == 1, "every lane has the row");
+    Rows after = *this;
+    if (__builtin_expect(s_->dimensions > 1, 0)) after.locate(next);
+    else after.step_along(0, 1);
+    return after;
+  }
   HIPOPS_METHOD bool has_row() const { return Shape::kRowsPerBlock == 1 || has_row_ != 0; }
   // The number of the work-item's row after select(first).
   HIPOPS_METHOD int64_t number(int64_t first) const {
@@ -101,11 +109,12 @@ class Rows {
     return with_plain_nan<T>(*reinterpret_cast<const C*>(more_[Streams::kTyped + i]));
   }
 
-  // Given scalar i of another type, where all lanes have one row.
+  // Given scalar i, of a type that the row's elements do not decide.
   template <class Given>
-  HIPOPS_METHOD Given given_to_all(int i) const {
-    static_assert(Shape::kRowsPerBlock == 1, "the address is uniform");
-    return load_uniform(reinterpret_cast<const Given*>(more_[Streams::kTyped + i]));
+  HIPOPS_METHOD Given given_as(int i) const {
+    const Given* const at = reinterpret_cast<const Given*>(more_[Streams::kTyped + i]);
+    if constexpr (Shape::kRowsPerBlock == 1) return load_uniform(at);
+    else return *at;
   }
 
   // The number of work-items that share a row, in all blocks of a cluster.
@@ -184,9 +193,11 @@ class Rows {
     }
     if constexpr (kHasEdges) {
       if constexpr (!has_unaligned_vectors) {
-        const int before = misalignment(row_[kDivided]);
-        head_ = 2 * kLength - before;
-        if (before == 0) head_ = kLength;
+        head_ = kLength;
+        if constexpr (kDivided >= 0) {
+          const int before = misalignment(row_[kDivided]);
+          if (before != 0) head_ = 2 * kLength - before;
+        }
       }
       end_ = head_ + (cols() - kLeastEnd<T> - head_) / kLength * kLength;
     }
@@ -209,9 +220,9 @@ using OutputOf = typename Choose<Op::kQuantizes, uint8_t, T>::type;
 template <class Op>
 using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars, Op::kTyped, Op::kGiven>;
 // The first output divides rows, so its stores need no shift. If it has 8-bit elements, the input divides them: then loads
-// need no shift.
+// need no shift. Rows with sums of columns are all divided at the same columns (-1).
 template <class Op, class Shape>
-using RowsOf = Rows<StreamsOf<Op>, Shape, Op::kQuantizes ? 0 : Op::kInputs>;
+using RowsOf = Rows<StreamsOf<Op>, Shape, Op::kColumnsInPart ? -1 : Op::kQuantizes ? 0 : Op::kInputs>;
 
 }  // namespace
 }  // namespace hipops
