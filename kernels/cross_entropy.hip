@@ -135,14 +135,16 @@ struct CrossEntropy : RowOp {
   template <class View>
   static HIPOPS_METHOD Part part(const Args& a, const View& view) {
     Part part;
-    if constexpr (View::kSharedByWaves) {  // waves exchange a maximum and a sum together
+    // Waves exchange a maximum and a sum together. f32 has no digits to spare for the powers that this needs.
+    if constexpr (View::kSharedByWaves && sizeof(T) == 2) {
       const C of_wave = view.reduce_in_wave(Maximum(), Identity());
       const typename P::OfSum power{finite(of_wave)};
-      part = merge_sums(view.exchange(OfWave{of_wave, total_of_wave(view.second_pass(), power)}));
+      const C sum = view.second_pass().reduce_in_wave(SumByMatrix(), power);
+      part = merge_sums(view.exchange(OfWave{of_wave, Sums::of(P::by_maximum(sum, power))}));
     } else {
       part.maximum = view.reduce(Maximum(), Identity());
       const typename P::OfSum power{finite(part.maximum)};
-      part.sum = Sums::of(P::by_maximum(view.second_pass().reduce(SumByMatrix(), power), power));
+      part.sum = total(view.second_pass(), power, [&power](C sum) { return P::by_maximum(sum, power); });
     }
     const C reference = finite(part.maximum);
     if (smooths(a)) part.below = total(view.second_pass(), [reference](C x) { return reference - x; });
@@ -206,17 +208,11 @@ struct CrossEntropy : RowOp {
     return {maximum, parts.reduce(SumByMatrix(), of_part), {}};
   }
   // A lane adds its elements in C, and lanes are added as a WideSum, unless the row is of 16 bits and on chip.
-  template <class View, class F>
-  static HIPOPS_METHOD Sums total(const View& view, F f) {
+  template <class View, class F, class G = Identity>
+  static HIPOPS_METHOD Sums total(const View& view, F f, G g = {}) {
     const auto of = [](C sum) { return Sums::of(sum); };
     if constexpr (View::kIsRow && sizeof(T) > 2) return view.reduce(SumByMatrix(), f, Identity(), of);
-    else return of(view.reduce(SumByMatrix(), f));
-  }
-  template <class View>
-  static HIPOPS_METHOD Sums total_of_wave(const View& view, const typename P::OfSum& power) {
-    const auto of = [](C sum) { return Sums::of(sum); };
-    if constexpr (sizeof(T) > 2) return view.reduce_in_wave(SumByMatrix(), power, of);
-    else return of(P::by_maximum(view.reduce_in_wave(SumByMatrix(), power), power));
+    else return of(g(view.reduce(SumByMatrix(), f)));
   }
   static HIPOPS_METHOD C finite(C maximum) { return maximum == -C(INFINITY) ? C(0) : maximum; }
   static HIPOPS_METHOD bool smooths(const Args& a) { return reload_arguments(a).terms.smoothing != 0; }
