@@ -41,6 +41,10 @@ struct Powers {  // f16, bf16
   using OfSum = Power<0>;  // the loss is f32, so no factor of 2^24 rounds the exponent
   using OfGradient = Power<24>;
   static HIPOPS_METHOD float by_maximum(float sum, const OfSum& power) { return sum / power.of_maximum; }
+  static HIPOPS_METHOD float weight(float of_part, float maximum) {
+    const OfSum power{maximum};
+    return by_maximum(power(of_part), power);
+  }
   static HIPOPS_METHOD float scale_of(const OfGradient& power) { return power.of_maximum; }
 };
 template <>
@@ -49,6 +53,7 @@ struct Powers<f32> {
   using OfSum = ScaledExponential<float>;
   using OfGradient = ScaledExponential<float>;
   template <class Sum> static HIPOPS_METHOD Sum by_maximum(const Sum& sum, const OfSum&) { return sum; }
+  static HIPOPS_METHOD float weight(float of_part, float maximum) { return exp_difference(of_part, maximum); }
   static HIPOPS_METHOD float scale_of(const OfGradient&) { return kScale; }
 };
 template <>
@@ -60,20 +65,23 @@ struct Powers<f64> {
   };
   using OfGradient = OfSum;
   template <class Sum> static HIPOPS_METHOD Sum by_maximum(const Sum& sum, const OfSum&) { return sum; }
+  static HIPOPS_METHOD double weight(double of_part, double maximum) { return exp_difference(of_part, maximum); }
   static HIPOPS_METHOD double scale_of(const OfGradient&) { return kScale; }
 };
 
-// number / sum, as one number for f16 and bf16. Otherwise as two, so that a product is rounded once.
+// number / sum, as one number for f16 and bf16. Otherwise as two, so that a result is rounded once.
 template <class T>
 struct Factor {
   using C = compute_t<T>;
   static constexpr bool kIsOne = sizeof(T) == 2;
   C high, low = 0;
 
-  HIPOPS_METHOD Factor(const WideSum<C>& sum, C number) {
+  // `lost`: the rounding error of `number`.
+  HIPOPS_METHOD Factor(const WideSum<C>& sum, C number, C lost) {
     const typename Precision<T>::Divide divide(sum);
     high = divide.inverse * number;
-    if constexpr (!kIsOne) low = fused_multiply_add(divide.inverse, number, -high) + divide.rest * number;
+    if constexpr (!kIsOne)
+      low = fused_multiply_add(divide.inverse, number, -high) + fused_multiply_add(divide.rest, number, divide.inverse * lost);
   }
   HIPOPS_METHOD C times(C v, C plus) const {  // times(v) + plus
     return fused_multiply_add(v, high, kIsOne ? plus : fused_multiply_add(v, low, plus));
@@ -135,16 +143,14 @@ struct CrossEntropy : RowOp {
   template <class View>
   static HIPOPS_METHOD Part part(const Args& a, const View& view) {
     Part part;
-    // Waves exchange a maximum and a sum together. f32 has no digits to spare for the powers that this needs.
-    if constexpr (View::kSharedByWaves && sizeof(T) == 2) {
+    if constexpr (View::kSharedByWaves) {  // waves exchange a maximum and a sum together
       const C of_wave = view.reduce_in_wave(Maximum(), Identity());
       const typename P::OfSum power{finite(of_wave)};
-      const C sum = view.second_pass().reduce_in_wave(SumByMatrix(), power);
-      part = merge_sums(view.exchange(OfWave{of_wave, Sums::of(P::by_maximum(sum, power))}));
+      part = merge_sums(view.exchange(OfWave{of_wave, total_of_wave(view.second_pass(), power)}));
     } else {
       part.maximum = view.reduce(Maximum(), Identity());
       const typename P::OfSum power{finite(part.maximum)};
-      part.sum = total(view.second_pass(), power, [&power](C sum) { return P::by_maximum(sum, power); });
+      part.sum = Sums::of(P::by_maximum(view.second_pass().reduce(SumByMatrix(), power), power));
     }
     const C reference = finite(part.maximum);
     if (smooths(a)) part.below = total(view.second_pass(), [reference](C x) { return reference - x; });
@@ -168,8 +174,10 @@ struct CrossEntropy : RowOp {
     if (smooths(a)) loss = terms.of_target * loss + terms.smoothing * (fused_multiply_add(part.below.value(), terms.inverse_columns, log_sum));
     const bool is_left_out = found.target == kNothing;
     const typename P::OfGradient power{finite(part.maximum)};
+    const C twice = 2 * terms.z_loss, slope = fused_multiply_add(twice, lse, C(1)), factor = found.dloss * slope;
+    const C lost = fused_multiply_add(found.dloss, slope, -factor) + found.dloss * fused_multiply_add(twice, lse, 1 - slope);
     return {power,
-            Factor<T>(part.sum * (P::scale_of(power) / P::kSumScale), found.dloss * fused_multiply_add(2 * terms.z_loss, lse, C(1))),
+            Factor<T>(part.sum * (P::scale_of(power) / P::kSumScale), factor, lost),
             is_left_out ? C(0) : fused_multiply_add(terms.z_loss * lse, lse, loss),
             lse,
             smooths(a) ? -(found.dloss * terms.of_element) : -C(0),  // -0 keeps the sign of a product that is 0
@@ -203,16 +211,22 @@ struct CrossEntropy : RowOp {
   template <class Parts>
   static HIPOPS_METHOD Part merge_sums(const Parts& parts) {
     const C maximum = parts.reduce(Maximum(), [](const auto& p, int64_t) { return p.maximum; });
-    const typename P::OfSum power{finite(maximum)};
-    const auto of_part = [&power](const auto& p, int64_t) { return p.sum * (P::by_maximum(power(p.maximum), power) / P::kSumScale); };
+    const C reference = finite(maximum);
+    const auto of_part = [reference](const auto& p, int64_t) { return p.sum * P::weight(p.maximum, reference); };
     return {maximum, parts.reduce(SumByMatrix(), of_part), {}};
   }
   // A lane adds its elements in C, and lanes are added as a WideSum, unless the row is of 16 bits and on chip.
-  template <class View, class F, class G = Identity>
-  static HIPOPS_METHOD Sums total(const View& view, F f, G g = {}) {
+  template <class View, class F>
+  static HIPOPS_METHOD Sums total(const View& view, F f) {
     const auto of = [](C sum) { return Sums::of(sum); };
     if constexpr (View::kIsRow && sizeof(T) > 2) return view.reduce(SumByMatrix(), f, Identity(), of);
-    else return of(g(view.reduce(SumByMatrix(), f)));
+    else return of(view.reduce(SumByMatrix(), f));
+  }
+  template <class View>
+  static HIPOPS_METHOD Sums total_of_wave(const View& view, const typename P::OfSum& power) {
+    const auto of = [](C sum) { return Sums::of(sum); };
+    if constexpr (sizeof(T) > 2) return view.reduce_in_wave(SumByMatrix(), power, of);
+    else return of(P::by_maximum(view.reduce_in_wave(SumByMatrix(), power), power));
   }
   static HIPOPS_METHOD C finite(C maximum) { return maximum == -C(INFINITY) ? C(0) : maximum; }
   static HIPOPS_METHOD bool smooths(const Args& a) { return reload_arguments(a).terms.smoothing != 0; }

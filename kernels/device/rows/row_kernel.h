@@ -84,11 +84,11 @@ struct RowView {
     }
   }
   // The same for the wave's elements. exchange() then gives all waves' results, which parts.h merges.
-  template <class O, class F>
-  HIPOPS_METHOD auto reduce_in_wave(O op, F f) const {
+  template <class O, class F, class H = Identity>
+  HIPOPS_METHOD auto reduce_in_wave(O op, F f, H h = {}) const {
     tile.recompute_widened();
     if constexpr (kConvertsAgain) tile.recompute_derived(args);
-    return wave_reduce<wave_size>(tile.template reduce<kPass != Pass::first>(rows, 0, op, f, Identity()), op);
+    return wave_reduce<wave_size>(h(tile.template reduce<kPass != Pass::first>(rows, 0, op, f, Identity())), op);
   }
   template <class Part>
   HIPOPS_METHOD WaveParts<Part, Reduction> exchange(const Part& part) const { return {reduction, reduction.exchange(part)}; }
