@@ -362,13 +362,17 @@ HIPOPS_FN void run_spans(const typename Op::Args& args) {
   }
 }
 
-// The last of four vectors may be past the end in all lanes of a row, as with 320 or 768 columns of 16 bits. The same code
-// for three vectors then has fewer loads and less arithmetic. The branch is uniform.
+// A lane's last vectors may be past the end in all lanes of a row: the last of four with 768 columns of 16 bits, or one of
+// two with 211. The same code for fewer vectors then has fewer loads and less arithmetic. The branch is uniform.
 template <class Op, class Shape>
-HIPOPS_FN void run_lanes_as_needed(const typename Op::Args& a) {
-  const bool three = int(a.rows.cols) <= 3 * Shape::kLength * a.rows.lanes;
-  if (three) run_rows_on_chip<Op, typename Shape::WithThree>(reload_arguments(a));
-  else run_rows_on_chip<Op, Shape>(reload_arguments(a));
+HIPOPS_FN void run_part_of_wave(const typename Op::Args& a) {
+  constexpr int kFewer = Shape::kLanesAsNeeded ? 3 : Shape::kVectors / 2, kLength = Shape::kLength;
+  constexpr int kEnds = Shape::kLanesAsNeeded ? 0 : 2 * kLeastEnd<typename Shape::Element>;  // columns that no vector has
+  const int lanes = Shape::kLanesAsNeeded ? a.rows.lanes : Shape::kLanes;
+  if (int(a.rows.cols) - kEnds < (kFewer * lanes + 1) * kLength)
+    run_rows_on_chip<Op, typename Shape::template WithVectors<kFewer>>(reload_arguments(a));
+  else
+    run_rows_on_chip<Op, Shape>(reload_arguments(a));
 }
 
 template <class Op, class Shape>
@@ -377,7 +381,7 @@ HIPOPS_FN void run_rows(const typename Op::Args& a) {
   else if constexpr (!Shape::kOnChip) run_spans<Op, Shape>(a);
   else if constexpr (Shape::kInCluster && few_registers) run_streamed_rows<Op, typename Shape::Streamed>(a);
   else if constexpr (Shape::kLayout == RowLayout::packed) run_packed_rows<Op, Shape>(a);
-  else if constexpr (Shape::kLanesAsNeeded) run_lanes_as_needed<Op, Shape>(a);
+  else if constexpr (Shape::kRowsPerBlock > 1 && !Shape::kByElement) run_part_of_wave<Op, Shape>(a);
   else run_rows_on_chip<Op, Shape>(a);
 }
 

@@ -27,7 +27,7 @@ struct RowShape {
   // kRun: lanes with neighbouring vectors, so an access touches few cache lines.
   static constexpr int kRun = kRowsPerBlock > 1 ? kLanes : wave_size;
   using Streamed = RowShape<T, kLanes_, (kVectors_ + 3) / 4, kBlock_, kLayout_, RowBody::streamed>;  // few_registers
-  using WithThree = RowShape<T, kLanes_, 3, kBlock_, kLayout_, kBody_>;  // vectors
+  template <int n> using WithVectors = RowShape<T, kLanes_, n, kBlock_, kLayout_, kBody_>;
 
   // All-reduces values up to the size of Largest over the lanes of a row.
   template <class Largest>
