@@ -2,7 +2,7 @@
 """Times libhipops and PyTorch, eager and compiled, in one process. Prints each time, and its ratio to the roof: the time of the
 fastest plain copy of the same number of bytes. Or prints an earlier run again, which needs no GPU and no PyTorch.
 
-    compare.py build/release/lib/libhipops.so --others --json docs/benchmarks/h200.json
+    compare.py build/release/lib/libhipops.so --rows table,others --json docs/benchmarks/h200.json
     compare.py --from docs/benchmarks/h200.json --plots pictures
 
 page.py makes docs/benchmarks.md from the files in docs/benchmarks.
@@ -23,6 +23,7 @@ import plots
 
 PLACES = 3  # in memory, for each row: some distances between x and y make rows of 16 bits 1 to 2 % faster, for every peer
 TURNS = 2   # at each place; the last counts, because the first after an allocation may be a tenth slower
+ROWS = ("table", "others", "beside", "selection", "drawn")
 
 
 def calls_of(work, library, peers, compiled):
@@ -118,11 +119,9 @@ def measured(arguments):
     library, timer, roofs, rows = Library(arguments.library), Timer(arguments.repeats), {}, []
     report = {**about(library), "rows": rows}
     print(heading(report, peers))
-    makers = drawn.drawn(arguments.seed, arguments.drawn) if arguments.drawn else []
-    makers += drawn.fixed() if arguments.beside else []
-    if not makers:
-        makers = workloads.table() + (workloads.others() if arguments.others else [])
-    for name, make in makers:
+    kinds = {"table": workloads.table, "others": workloads.others, "beside": drawn.fixed, "selection": workloads.selection,
+             "drawn": lambda: drawn.drawn(arguments.seed, arguments.count)}
+    for name, make in (row for kind in arguments.rows for row in kinds[kind]()):
         if not re.search(arguments.match, name):
             continue
         try:
@@ -163,15 +162,25 @@ def write(report, path, stdout):
         file.write(text_of(report))
 
 
+def some_of(*words):
+    """Makes the type of an option: words from this list, with commas between them."""
+    def listed(text):
+        given = [word for word in text.split(",") if word]
+        if unknown := [word for word in given if word not in words]:
+            raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: expected some of {','.join(words)}")
+        return given
+    return listed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", nargs="?", help="libhipops.so, to be measured")
     parser.add_argument("--from", dest="earlier", metavar="JSON", help="an earlier run's figures, instead of measuring")
     parser.add_argument("--peers", default="eager,compile", help="of eager, compile; empty for none")
     parser.add_argument("--match", default="", help="only rows whose name this regular expression finds")
-    parser.add_argument("--others", action="store_true", help="shapes between the rows of the table, too")
-    parser.add_argument("--beside", action="store_true", help="instead, shapes of row ops beside the table")
-    parser.add_argument("--drawn", type=int, default=0, metavar="N", help="instead, N shapes of row ops drawn from --seed")
+    parser.add_argument("--rows", type=some_of(*ROWS), default="table", help="some of: table; others, shapes between its rows; beside, shapes "
+                        "of row ops that it lacks; selection, its rows that select, sort or sample; drawn, shapes of row ops from --seed")
+    parser.add_argument("--count", type=int, default=100, help="how many rows are drawn")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--commit", help="that the library was built from; without this, the commit of this source tree")

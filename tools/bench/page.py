@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes docs/benchmarks.md, and for each device a page of all its workloads and a picture. Reads the reports that
-compare.py --others --json wrote to docs/benchmarks.
+compare.py --rows table,others --json wrote to docs/benchmarks.
 
     page.py docs/benchmarks            writes the pages, and with matplotlib the pictures
     page.py docs/benchmarks --check    ends with 1 if a page would change
@@ -122,7 +122,7 @@ Without PyTorch, beside the copy alone:
 
 Beside PyTorch, on a machine that has it, and a library with code for its GPU:
 
-    tools/bench/compare.py build/release/lib/libhipops.so --others --json docs/benchmarks/CARD.json
+    tools/bench/compare.py build/release/lib/libhipops.so --rows table,others --json docs/benchmarks/CARD.json
     tools/bench/page.py docs/benchmarks
 
 The second command makes this page and its pictures of all figures that are kept in `docs/benchmarks`. It needs no GPU.

@@ -600,6 +600,12 @@ def table():
     return rows
 
 
+def selection():
+    """The rows of the table that select, sort, sum in order or sample. topk with k = 1 is an argmax."""
+    ops = ("topk", "sort", "cumsum", "sample", "apply_penalties", "topk_softmax", "moe_align_block_size", "reduce_argmax")
+    return [row for row in table() if row[0].split("/")[0] in ops]
+
+
 def transposed(name, shape, order, dtype=BF16):
     """A contiguous tensor of this shape, with permuted dimensions."""
     return (f"strided_copy_{name}/{NAMES[dtype]}",
