@@ -44,6 +44,11 @@ class Timer:
             raise RuntimeError(f"cuCtxResetPersistingL2Cache: {code}")
 
     def in_graph(self, call):
+        torch.cuda.set_sync_debug_mode("error")  # a call that waits for the device would fail in the capture, and break the stream
+        try:
+            call()
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             for _ in range(LAUNCHES):
