@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Times libhipops and PyTorch, eager and compiled, in one process. Prints each time, and its ratio to the roof: the time of the
-fastest plain copy of the same number of bytes. Or prints an earlier run again, which needs no GPU and no PyTorch.
+"""Times libhipops and PyTorch, eager and compiled, in one process, and on request Liger and quack. Prints each time, and its ratio to
+the roof: the time of the fastest plain copy of the same number of bytes. Or prints an earlier run again, which needs no GPU and no
+PyTorch.
 
     compare.py build/release/lib/libhipops.so --rows table,others --json docs/benchmarks/h200.json
+    compare.py build/release/lib/libhipops.so --rows selection --peers eager,compile,liger,quack
     compare.py --from docs/benchmarks/h200.json --plots pictures
 
 page.py makes docs/benchmarks.md from the files in docs/benchmarks.
@@ -11,6 +13,7 @@ page.py makes docs/benchmarks.md from the files in docs/benchmarks.
 import argparse
 import contextlib
 import datetime
+import functools
 import json
 import os
 import re
@@ -23,21 +26,26 @@ import plots
 
 PLACES = 3  # in memory, for each row: some distances between x and y make rows of 16 bits 1 to 2 % faster, for every peer
 TURNS = 2   # at each place; the last counts, because the first after an allocation may be a tenth slower
+BEHIND = 0.9  # of the fastest peer's speed: slower rows are listed
+PEERS = ("eager", "compile", "liger", "quack")
 ROWS = ("table", "others", "beside", "selection", "drawn")
 
 
-def calls_of(work, library, peers, compiled):
-    calls = {"hipops": work.ours(library)}
-    if "eager" in peers:
-        calls["eager"] = lambda: work.peer(*work.inputs)
-    if "compile" in peers:
-        calls["compile"] = lambda: compiled(*work.inputs)
-    return calls
+def call_of(column, work, library, compiled, functions):
+    """The call that a column times, or None if a library lacks the op or the layout."""
+    if column == "hipops":
+        return work.ours(library)
+    function = {"eager": work.peer, "compile": compiled}.get(column)
+    if function:
+        return functools.partial(function, *work.inputs)
+    of_op = functions[column].get(work.name.split("/")[0])
+    return of_op and of_op(*work.inputs)
 
 
-def measure(make, library, timer, peers, roofs):
+def measure(make, library, timer, peers, roofs, functions):
+    """The row's figures. A peer that fails at any place has none."""
     import torch
-    compiled, times = None, {}
+    compiled, times, columns = None, {}, ["hipops", *peers]
     for place in range(PLACES):
         torch.cuda.empty_cache()
         beside = torch.empty(1 + place * (37 << 20), dtype=torch.uint8, device="cuda")  # moves the tensors
@@ -50,21 +58,31 @@ def measure(make, library, timer, peers, roofs):
         if "compile" in peers and compiled is None:
             torch._dynamo.reset()
             compiled = torch.compile(work.peer, dynamic=False)
-        calls = calls_of(work, library, peers, compiled)
-        for _ in range(TURNS):
-            turn = {column: timer.microseconds(call, work.moved) for column, call in calls.items()}
-        for column, time in turn.items():
-            times.setdefault(column, []).append(time)
+        calls, turn = {}, {}
+        for column in TURNS * columns:
+            try:
+                if column not in calls:
+                    calls[column] = call_of(column, work, library, compiled, functions)
+                if calls[column] is not None:
+                    turn[column] = timer.microseconds(calls[column], work.moved)
+            except Exception as error:  # our own figure needs no peer
+                if column == "hipops":
+                    raise
+                print(f"{work.name}: {column} failed: {error!r:.200}", file=sys.stderr)
+                calls[column] = turn[column] = None
+        columns = [column for column in columns if turn.get(column)]
+        for column in columns:
+            times.setdefault(column, []).append(turn[column])
         del work, calls, beside
-    return row | {column: round(statistics.median(at_places), 4) for column, at_places in times.items()}
+    return row | {column: round(statistics.median(times[column]), 4) for column in columns}
 
 
 def peers_of(rows):
-    return [peer for peer in ("eager", "compile") if any(peer in row for row in rows)]
+    return [peer for peer in PEERS if any(peer in row for row in rows)]
 
 
 def heading(report, peers):
-    versions = f"torch {report['torch']}" + (f", hipops {report['hipops']}" if "hipops" in report else "")
+    versions = ", ".join(f"{name} {report[name]}" for name in ("torch", "hipops", "liger", "quack") if name in report)
     columns = "".join(f" {peer:>8} {'ours':>6}" for peer in peers)
     return f"{report['device']}, {versions}; times in us\n{'workload':52} {'roof':>8} {'hipops':>8} {'share':>6}{columns}"
 
@@ -80,6 +98,15 @@ def line(row, peers):
     bad = [word for word, is_bad in (("SLOWER", row["hipops"] >= best), ("ROOF", large and row["roof"] / row["hipops"] < row["goal_share"]))
            if is_bad]
     return text + ("  " + " ".join(bad) if bad else "")
+
+
+def summary(rows, peers):
+    """Lines: how many rows are ahead of all of their peers, and those under BEHIND of the best peer's speed."""
+    best = [min((row[peer] / row["hipops"], row["name"], peer) for peer in peers if peer in row)
+            for row in rows if any(peer in row for peer in peers)]
+    behind = sorted(row for row in best if row[0] < BEHIND)
+    return [f"{sum(x > 1 for x, _, _ in best)} of {len(best)} rows are ahead of all peers, {len(behind)} under {BEHIND} of the best peer"] \
+        + [f"{name:52} {x:.2f}x {peer}" for x, name, peer in behind]
 
 
 def output_of(*command):
@@ -112,12 +139,13 @@ def measured(arguments):
     import torch
 
     import drawn
+    import libraries
     import workloads
     from binding import Library
     from timing import Timer
-    peers = [peer for peer in arguments.peers.split(",") if peer]
+    peers, functions = arguments.peers, libraries.load(arguments.peers)
     library, timer, roofs, rows = Library(arguments.library), Timer(arguments.repeats), {}, []
-    report = {**about(library), "rows": rows}
+    report = {**about(library), **libraries.versions(peers), "rows": rows}
     print(heading(report, peers))
     kinds = {"table": workloads.table, "others": workloads.others, "beside": drawn.fixed, "selection": workloads.selection,
              "drawn": lambda: drawn.drawn(arguments.seed, arguments.count)}
@@ -125,7 +153,7 @@ def measured(arguments):
         if not re.search(arguments.match, name):
             continue
         try:
-            rows.append(measure(make, library, timer, peers, roofs))
+            rows.append(measure(make, library, timer, peers, roofs, functions))
             print(line(rows[-1], peers), flush=True)
         except Exception as error:  # the other rows still run
             print(f"{name:52} failed: {error}", flush=True)
@@ -176,7 +204,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", nargs="?", help="libhipops.so, to be measured")
     parser.add_argument("--from", dest="earlier", metavar="JSON", help="an earlier run's figures, instead of measuring")
-    parser.add_argument("--peers", default="eager,compile", help="of eager, compile; empty for none")
+    parser.add_argument("--peers", type=some_of(*PEERS), default="eager,compile", help=f"some of {','.join(PEERS)}; empty for none")
     parser.add_argument("--match", default="", help="only rows whose name this regular expression finds")
     parser.add_argument("--rows", type=some_of(*ROWS), default="table", help="some of: table; others, shapes between its rows; beside, shapes "
                         "of row ops that it lacks; selection, its rows that select, sort or sample; drawn, shapes of row ops from --seed")
@@ -193,6 +221,8 @@ def main():
     try:
         with contextlib.redirect_stdout(sys.stderr if arguments.json == "-" else stdout):
             report = earlier(arguments) if arguments.earlier else measured(arguments)
+            if peers := peers_of(report["rows"]):
+                print("\n".join(summary(report["rows"], peers)))
             if arguments.commit:
                 report["commit"] = arguments.commit
             if arguments.json:

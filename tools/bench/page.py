@@ -128,6 +128,10 @@ Beside PyTorch, on a machine that has it, and a library with code for its GPU:
 The second command makes this page and its pictures of all figures that are kept in `docs/benchmarks`. It needs no GPU.
 `compare.py --from docs/benchmarks/CARD.json --plots FOLDER` draws every workload.
 
+`--peers eager,compile,liger,quack` times Liger and quack, too. A cell is empty where a library lacks the op, the dtype or the
+layout. Liger's cross_entropy waits for the device in each call, and its time includes that. The last lines count the workloads
+that are ahead of all peers, and name those under 0.9 of the best.
+
 How a workload is timed:
 
 - All columns of a workload are measured in one process, one after the other. Compare ratios; times differ between machines.

@@ -12,7 +12,7 @@ def random(*shape, dtype=BF16):
 
 
 class Workload:
-    """moved: bytes that must move. ours(library) -> call. peer: a function of the tensors in `inputs`."""
+    """moved: bytes that must move. ours(library) -> call. peer: a function of `inputs`. libraries.py calls others with them."""
 
     def __init__(self, name, op, moved, ours, peer, inputs, large_share):
         self.name, self.op, self.moved, self.ours, self.peer, self.inputs = name, op, moved, ours, peer, inputs
@@ -98,7 +98,7 @@ def top(dtype, rows, cols, k):
         return lib.bind("topk", values, indices, x, None, None, k, 512, space, n)
 
     return Workload(f"topk/{NAMES[dtype]}/{rows}x{cols}/k{k}", "topk", x.numel() * x.element_size() + values.numel() * (x.element_size() + 8),
-                    ours, lambda x: torch.topk(x, k), (x,), 0.5)
+                    ours, lambda x, k: torch.topk(x, k), (x, k), 0.5)
 
 
 def cumsum(dtype, rows, cols, dim):
@@ -133,7 +133,7 @@ def routed(dtype, tokens, experts, k, groups=0):
     weights, ids = torch.empty(tokens, k, device="cuda"), torch.empty(tokens, k, dtype=torch.int32, device="cuda")
     bias = random(experts, dtype=F32) if groups else None
 
-    def peer(x):
+    def peer(x, k, groups):
         if not groups:
             best = torch.softmax(x.float(), -1).topk(k)
             return best.values / best.values.sum(-1, keepdim=True), best.indices
@@ -148,7 +148,8 @@ def routed(dtype, tokens, experts, k, groups=0):
     flags = 8192 | (4096 if groups else 0)
     return Workload(f"topk_softmax/{NAMES[dtype]}/{tokens}x{experts}/k{k}" + f"/groups{groups}" * (groups > 0), "topk_softmax",
                     x.numel() * x.element_size() + weights.numel() * 8,
-                    lambda lib: lib.bind("topk_softmax", weights, ids, None, x, bias, k, groups, groups // 2, 1.0, flags), peer, (x,), 0.1)
+                    lambda lib: lib.bind("topk_softmax", weights, ids, None, x, bias, k, groups, groups // 2, 1.0, flags), peer,
+                    (x, k, groups), 0.1)
 
 
 def aligned(tokens, k, experts, size=16):
