@@ -51,7 +51,7 @@ hipops_status hipops_layer_norm_backward(const hipops_tensor* dx, const hipops_t
   if (!is_empty(*x))
     problem = describe_rows({dy, x, dx, mean, rstd}, 2, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows,
                             HIPOPS_BATCH_INVARIANT | kSameColumns);
-  return launch_column_sums(op_layer_norm_backward, kRows, problem, tensors, kSums, mean != nullptr, workspace, &args, stream);
+  return launch_column_sums(op_layer_norm_backward, kRows, problem, tensors, kSums, mean == nullptr, workspace, &args, stream);
 }
 
 hipops_status hipops_layer_norm_backward_workspace_bytes(const hipops_tensor* dx, const hipops_tensor* dw,

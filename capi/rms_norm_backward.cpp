@@ -53,7 +53,7 @@ hipops_status hipops_rms_norm_backward(const hipops_tensor* dx, const hipops_ten
   if (!is_empty(*x))
     problem = describe_rows({dy, x, dx, rstd}, 2, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows,
                             HIPOPS_BATCH_INVARIANT | kSameColumns);
-  return launch_column_sums(op_rms_norm_backward, kRows, problem, tensors, kSums, true, workspace, &args, stream);
+  return launch_column_sums(op_rms_norm_backward, kRows, problem, tensors, kSums, false, workspace, &args, stream);
 }
 
 hipops_status hipops_rms_norm_backward_workspace_bytes(const hipops_tensor* dx, const hipops_tensor* dw,

@@ -137,8 +137,8 @@ Parts parts_of(const Call& c, bool is_whole) {
   const Parts one{1, tiles * kTile};
   if (c.k > kManyK || has_waves(c, is_whole)) return one;
   int64_t most = std::min(tiles, (c.k <= kFewK ? S::kBlocks : S::kBlocksOfMany) / c.rows());
-  // `merge`: a row's candidates, k for each part, are no more than the columns of a part, which one block has.
-  const int64_t square = has_runs(c) ? std::max(S::kRuns * S::kRuns, c.columns() / S::kRunColumns) / std::max<int64_t>(c.rows() / 2, 1)
+  // `merge`: one block selects among k candidates of each part. They are no more than the columns of a part.
+  const int64_t square = has_runs(c) ? std::max(S::kRuns * S::kRuns, c.columns() / S::kRunColumns) / std::max<int64_t>(c.rows() / S::kRunRows, 1)
                                      : c.columns() / c.k;
   while (most * most > square) most -= most / 8 + 1;
   if (most < 2) return one;
@@ -231,7 +231,7 @@ struct Launcher {
   }
 };
 
-// Rows have parts, or runs of entries: `parts` of up to `of_part`, `of_row` together.
+// A row has parts, or runs of entries: each has up to of_part of the row's of_row candidates or entries.
 void set_parts(TopkArgs* args, int64_t parts, int64_t of_part, int64_t of_row) {
   args->parts = parts;
   args->parts_divisor = wide_divisor_of(parts);

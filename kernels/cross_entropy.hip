@@ -22,13 +22,13 @@
 namespace hipops {
 namespace {
 
-// e^(x - maximum), for the sum and for the gradient, times the power of the maximum. The power is kSumScale, or kScale. For f16
-// and bf16 it is rounded. The maximum may be -inf: see TileExponential.
+// A power is e^(x - maximum) times a number of the row: kSumScale for the sum, kScale for the gradient. For f16 and bf16 the
+// number is `of_maximum`. The maximum may be -inf: see TileExponential.
 template <class T>
 struct Powers {  // f16, bf16
-  static constexpr float kSumScale = 1, kScale = kExpScale;
-  // 2^(x * log2(e) + offset), by one multiply-add. `of_maximum` has the error of the rounded offset, as all powers do. If
-  // the maximum is 2^20 or more, all smaller elements have the power 0. The factor 1 is enough for that, and is exact.
+  static constexpr float kSumScale = 1;
+  // 2^(x * log2(e) + offset), by one multiply-add. All powers and `of_maximum` have the error of the rounded offset, so it
+  // cancels. From |maximum| = 2^20 on, all smaller elements have the power 0. The factor 1 is enough for that, and exact.
   template <int kAdded>
   struct Power {
     float factor, offset, of_maximum;
@@ -40,10 +40,10 @@ struct Powers {  // f16, bf16
   };
   using OfSum = Power<0>;  // the loss is f32, so no factor of 2^24 rounds the exponent
   using OfGradient = Power<24>;
-  static HIPOPS_METHOD float by_maximum(float sum, const OfSum& power) { return sum / power.of_maximum; }
-  static HIPOPS_METHOD float weight(float of_part, float maximum) {
+  static HIPOPS_METHOD float over_power(float sum, const OfSum& power) { return sum / power.of_maximum; }
+  static HIPOPS_METHOD float factor_of(float part_maximum, float maximum) {
     const OfSum power{maximum};
-    return by_maximum(power(of_part), power);
+    return over_power(power(part_maximum), power);
   }
   static HIPOPS_METHOD float scale_of(const OfGradient& power) { return power.of_maximum; }
 };
@@ -52,8 +52,8 @@ struct Powers<f32> {
   static constexpr float kSumScale = kExpScale, kScale = kExpScale;
   using OfSum = ScaledExponential<float>;
   using OfGradient = ScaledExponential<float>;
-  template <class Sum> static HIPOPS_METHOD Sum by_maximum(const Sum& sum, const OfSum&) { return sum; }
-  static HIPOPS_METHOD float weight(float of_part, float maximum) { return exp_difference(of_part, maximum); }
+  template <class Sum> static HIPOPS_METHOD Sum over_power(const Sum& sum, const OfSum&) { return sum; }
+  static HIPOPS_METHOD float factor_of(float part_maximum, float maximum) { return exp_difference(part_maximum, maximum); }
   static HIPOPS_METHOD float scale_of(const OfGradient&) { return kScale; }
 };
 template <>
@@ -64,12 +64,12 @@ struct Powers<f64> {
     HIPOPS_METHOD double operator()(double x) const { return exp_difference(x, maximum); }
   };
   using OfGradient = OfSum;
-  template <class Sum> static HIPOPS_METHOD Sum by_maximum(const Sum& sum, const OfSum&) { return sum; }
-  static HIPOPS_METHOD double weight(double of_part, double maximum) { return exp_difference(of_part, maximum); }
+  template <class Sum> static HIPOPS_METHOD Sum over_power(const Sum& sum, const OfSum&) { return sum; }
+  static HIPOPS_METHOD double factor_of(double part_maximum, double maximum) { return exp_difference(part_maximum, maximum); }
   static HIPOPS_METHOD double scale_of(const OfGradient&) { return kScale; }
 };
 
-// number / sum, as one number for f16 and bf16. Otherwise as two, so that a result is rounded once.
+// number / sum, as one number for f16 and bf16. Otherwise as two, so that results lack the quotient's rounding.
 template <class T>
 struct Factor {
   using C = compute_t<T>;
@@ -94,7 +94,7 @@ struct CrossEntropy : RowOp {
   using C = compute_t<T>;
   using P = Powers<T>;
   using Sums = WideSum<C>;
-  // The part of a wave's elements: see Part.
+  // A wave's maximum and sum. A cluster sends 4, 8 or 16 bytes, so it is padded to 16.
   struct alignas(16) OfWave {
     C maximum;
     Sums sum;
@@ -150,7 +150,7 @@ struct CrossEntropy : RowOp {
     } else {
       part.maximum = view.reduce(Maximum(), Identity());
       const typename P::OfSum power{finite(part.maximum)};
-      part.sum = Sums::of(P::by_maximum(view.second_pass().reduce(SumByMatrix(), power), power));
+      part.sum = Sums::of(P::over_power(view.second_pass().reduce(SumByMatrix(), power), power));
     }
     const C reference = finite(part.maximum);
     if (smooths(a)) part.below = total(view.second_pass(), [reference](C x) { return reference - x; });
@@ -174,8 +174,8 @@ struct CrossEntropy : RowOp {
     if (smooths(a)) loss = terms.of_target * loss + terms.smoothing * (fused_multiply_add(part.below.value(), terms.inverse_columns, log_sum));
     const bool is_left_out = found.target == kNothing;
     const typename P::OfGradient power{finite(part.maximum)};
-    const C twice = 2 * terms.z_loss, slope = fused_multiply_add(twice, lse, C(1)), factor = found.dloss * slope;
-    const C lost = fused_multiply_add(found.dloss, slope, -factor) + found.dloss * fused_multiply_add(twice, lse, 1 - slope);
+    const C twice_z = 2 * terms.z_loss, slope = fused_multiply_add(twice_z, lse, C(1)), factor = found.dloss * slope;
+    const C lost = fused_multiply_add(found.dloss, slope, -factor) + found.dloss * fused_multiply_add(twice_z, lse, 1 - slope);
     return {power,
             Factor<T>(part.sum * (P::scale_of(power) / P::kSumScale), factor, lost),
             is_left_out ? C(0) : fused_multiply_add(terms.z_loss * lse, lse, loss),
@@ -212,10 +212,10 @@ struct CrossEntropy : RowOp {
   static HIPOPS_METHOD Part merge_sums(const Parts& parts) {
     const C maximum = parts.reduce(Maximum(), [](const auto& p, int64_t) { return p.maximum; });
     const C reference = finite(maximum);
-    const auto of_part = [reference](const auto& p, int64_t) { return p.sum * P::weight(p.maximum, reference); };
+    const auto of_part = [reference](const auto& p, int64_t) { return p.sum * P::factor_of(p.maximum, reference); };
     return {maximum, parts.reduce(SumByMatrix(), of_part), {}};
   }
-  // A lane adds its elements in C, and lanes are added as a WideSum, unless the row is of 16 bits and on chip.
+  // A lane adds its elements in C. Lanes of a row on chip are added as a WideSum, except for 16-bit types.
   template <class View, class F>
   static HIPOPS_METHOD Sums total(const View& view, F f) {
     const auto of = [](C sum) { return Sums::of(sum); };
@@ -226,7 +226,7 @@ struct CrossEntropy : RowOp {
   static HIPOPS_METHOD Sums total_of_wave(const View& view, const typename P::OfSum& power) {
     const auto of = [](C sum) { return Sums::of(sum); };
     if constexpr (sizeof(T) > 2) return view.reduce_in_wave(SumByMatrix(), power, of);
-    else return of(P::by_maximum(view.reduce_in_wave(SumByMatrix(), power), power));
+    else return of(P::over_power(view.reduce_in_wave(SumByMatrix(), power), power));
   }
   static HIPOPS_METHOD C finite(C maximum) { return maximum == -C(INFINITY) ? C(0) : maximum; }
   static HIPOPS_METHOD bool smooths(const Args& a) { return reload_arguments(a).terms.smoothing != 0; }

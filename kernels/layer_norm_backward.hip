@@ -8,7 +8,7 @@
 //   mean, rstd      [rows], each optional, f32 (f64: f64): computed from x if the caller passes none
 //   bytes           rows * cols * 3 * sizeof(element) must move; weight, dw and db are smaller
 //
-// There are two launches: rows (device/rows/column_sums.h), and `merge`, which adds the sums of chunks of rows.
+// Launches compute rows (device/rows/column_sums.h). Then `merge` adds the sums of chunks of rows.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/layer_norm_backward.hip -o layer_norm_backward.co
 #include "layer_norm_backward.h"
@@ -31,15 +31,15 @@ struct LayerNormBackward : RowOp {
   using Part = Sums<C, kUsual ? 2 : 3>;  // of g, g * (x - mean), (x - mean)^2
   using Largest = Sums<C, 4>;
   struct Row {
-    // factor: the mean of the products, times rstd^2. With the rest of the mean, n = (x - mean) * rstd + rest, and
-    // dx = rstd * (g - (x - mean) * factor + same_for_all).
-    C mean, rstd, factor, rest, same_for_all;
+    // n = (x - mean) * rstd + n_rest, and dx = rstd * (g - (x - mean) * factor + dx_rest). factor: the mean of the products,
+    // times rstd^2. n_rest and dx_rest correct for the mean's rounding. dx_rest has -mean(g), too.
+    C mean, rstd, factor, n_rest, dx_rest;
   };
   static HIPOPS_METHOD C absent_column(int) { return 1; }
   static HIPOPS_METHOD C absent_given(int) { return 0; }
   static HIPOPS_METHOD bool is_given(const Args& a, int i) { return a.rows.data[decltype(a.rows)::kFirstGiven + i] != nullptr; }
 
-  // If rstd is infinite, the rest of the mean is left out.
+  // A correction that is not finite is left out: an infinite rstd or factor decides the result without it.
   static HIPOPS_METHOD C or_zero(C v) { return Magnitude()(v) < C(INFINITY) ? v : C(0); }
 
   static HIPOPS_METHOD bool is_usual(const Args& a) { return !a.columns_are_f32 && is_given(a, 0) && is_given(a, 1); }
@@ -83,8 +83,8 @@ struct LayerNormBackward : RowOp {
 #pragma unroll
     for (int i = 0; i < n; ++i) {
       const C deviation = in[1][i] - row.mean;
-      out[i] = row.rstd * fused_multiply_add(in[0][i], column[0][i], fused_multiply_add(-deviation, row.factor, row.same_for_all));
-      terms[0][i] = in[0][i] * (kUsual ? deviation * row.rstd : fused_multiply_add(deviation, row.rstd, row.rest));
+      out[i] = row.rstd * fused_multiply_add(in[0][i], column[0][i], fused_multiply_add(-deviation, row.factor, row.dx_rest));
+      terms[0][i] = in[0][i] * (kUsual ? deviation * row.rstd : fused_multiply_add(deviation, row.rstd, row.n_rest));
       terms[1][i] = in[0][i];
     }
   }

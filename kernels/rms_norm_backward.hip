@@ -10,7 +10,7 @@
 //   flags       round_before_weight: dw's terms have x * rstd as the norm rounded it. weight_plus_one: 1 + weight instead
 //               of weight
 //
-// dw has two launches: rows (device/rows/column_sums.h), and `merge`, which adds the sums of chunks of rows.
+// Launches compute rows (device/rows/column_sums.h). Then `merge` adds the sums of chunks of rows.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rms_norm_backward.hip -o rms_norm_backward.co
 #include "rms_norm_backward.h"

@@ -18,16 +18,16 @@ bool has_at_most(int64_t rows, const RowProblem& p, const PlanOptions& options) 
 
 // The number of blocks that share a row: the fewest that hold it, and more if rows are so few that units would be idle.
 // If there are many rows, blocks have half of the work-items. Two blocks then fit on a unit, and one loads while the
-// other waits.
+// other waits. An op with needs_halves has no larger cluster: takes() refuses a longer row, which is streamed.
 int cluster_of(const RowKernels& kernels, const RowKernel& k, const RowProblem& p, const DeviceNumbers& device,
                const PlanOptions& options) {
   int cluster = 1;
   if (k.body != RowBody::cluster) return cluster;
   const int64_t vectors = vectors_of(k, p), half = int64_t{k.lanes} / 2;
-  const bool are_few = has_at_most(device.units, p, options);
+  const bool rows_are_few = has_at_most(device.units, p, options);
   const int largest = kernels.needs_halves ? std::min(device.largest_cluster, kPortableCluster) : device.largest_cluster;
-  const bool halves = !are_few && largest * half * k.vectors >= vectors;
-  if (!are_few && !halves && kernels.needs_halves) return cluster;
+  const bool halves = !rows_are_few && largest * half * k.vectors >= vectors;
+  if (!rows_are_few && !halves && kernels.needs_halves) return cluster;
   const int64_t lanes = halves ? half : k.lanes;
   while (2 * cluster <= device.largest_cluster && cluster * lanes * k.vectors < vectors) cluster *= 2;
   const int most = std::min(device.largest_cluster, kPortableCluster);

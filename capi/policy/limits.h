@@ -22,7 +22,7 @@ struct ColumnSumLimits {
   static constexpr int64_t kUnits = 128, kLeastChunksAUnit = 2;
   // Rows of a chunk that a lane adds: fewer cost time for the workspace, and more would round a sum too often.
   static constexpr int64_t kLeastRows = 2, kMostRows = 128;
-  static constexpr int64_t kMostColumns = (int64_t{1} << 31) - (1 << 20);  // a kernel's place in a row has 32 bits
+  static constexpr int64_t kMostColumns = (int64_t{1} << 31) - (1 << 20);  // a kernel counts columns in an int, up to a tile past the row's end
   static constexpr int kMergeNeighbours = 3;  // log2 of the lanes with neighbouring sums in `merge`
 };
 
@@ -122,9 +122,9 @@ struct SelectLimits {
   static constexpr int64_t kMostK = 1 << 16, kMostColumns = int64_t{UINT32_MAX} - 1;  // hipops.h names both
   // Blocks of parts of rows, with k up to kFewK and above: a large device has room for them together.
   static constexpr int64_t kBlocks = 384, kBlocksOfMany = 256;
-  // Sorted runs of a row: up to kRuns, or the root of columns / kRunColumns, and fewer for several rows. Each result is searched
-  // for in all runs of its row.
-  static constexpr int64_t kRuns = 32, kRunColumns = 512;
+  // Sorted runs of a row: up to kRuns, or the root of columns / kRunColumns if that is more. Each result is searched for in all
+  // runs of its row, so the number falls with the root of rows / kRunRows.
+  static constexpr int64_t kRuns = 32, kRunColumns = 512, kRunRows = 2;
 };
 
 struct AlignLimits {

@@ -423,7 +423,8 @@ void call(const Op& op, Value* stack) {
   for (Handle h : call.outputs)
     if (h) torch.delete_tensor_object(h);
   if (call.lacks_memory) {
-    int64_t elements = call.a.workspace_bytes;  // with the results that were made: they are already freed
+    // With the results that were made: they are already freed.
+    int64_t elements = call.a.workspace_bytes / hipops::dtype_bytes(call.a.out[0].dtype);
     for (int i = 0; op.results[i] && (i == 0 || call.outputs[i - 1]); ++i) elements += hipops::element_count(call.a.out[i]);
     fail_as_pytorch(elements, call.a.out[0].dtype, call.place);
     refuse(call, "PyTorch has no memory for the result");

@@ -13,7 +13,7 @@
 namespace hipops {
 namespace {
 
-// The numbers between the sums of two tensors, or of two chunks.
+// The numbers of a chunk's sums for one tensor: the columns, and more up to a multiple of 16 bytes.
 int64_t pitch_of(const RowProblem& p) {
   const int64_t unit = kWideAccess / (p.dtype == HIPOPS_F64 ? 8 : 4);
   return divided_up(p.cols, unit) * unit;
@@ -61,7 +61,7 @@ RowChunks divide_rows(const RowKernels& kernels, const RowProblem& p) {
 
 namespace {
 
-// The bytes of the chunks' sums, and of the numbers of spans behind them.
+// Bytes of the workspace: the chunks' sums, and then the parts and centers of spans.
 struct WorkspaceParts {
   int64_t sums, spans;
 };
@@ -73,10 +73,16 @@ WorkspaceParts workspace_of(const RowChunks& chunks, const RowProblem& p, int su
 int64_t needed_bytes(const GradientTensors& t, const RowKernels& kernels, int count) {
   const hipops_tensor& x = *t.x.tensor;
   if (is_empty(x)) return 0;
-  const int64_t cols = x.shape[x.rank - 1];
+  const int last = x.rank - 1;
+  const int64_t cols = x.shape[last], row_bytes = cols * dtype_bytes(x.dtype);
+  const auto has_gaps = [&](const Argument& a, int d) { return cols > 1 && a.tensor && a.tensor->stride[d] != 1; };
+  const bool are_strided = has_gaps(t.dx, last) || has_gaps(t.dy, last) || has_gaps(t.x, last) || has_gaps(t.weight, 0);
   int64_t most = 0;
+  // The address, which is not known, decides between `aligned` and the others (row_problem).
   for (const RowLayout layout : {RowLayout::aligned, RowLayout::unaligned, RowLayout::strided}) {
-    if (layout == RowLayout::aligned && cols * dtype_bytes(x.dtype) % kWideAccess != 0) continue;
+    const bool is_short = row_bytes < kLeastUnalignedVectors * kWideAccess;
+    if (are_strided ? layout != RowLayout::strided : layout == (is_short ? RowLayout::unaligned : RowLayout::strided)) continue;
+    if (layout == RowLayout::aligned && row_bytes % kWideAccess != 0) continue;
     const RowProblem p{x.dtype, layout, element_count(x) / cols, cols, false};
     const WorkspaceParts parts = workspace_of(divide_rows(kernels, p), p, t.has_sums() ? count : 0);
     most = std::max(most, parts.sums + parts.spans);

@@ -30,24 +30,24 @@ struct GradientTensors {
 // The checks that use no address, and those that do. The op has `count` sums.
 hipops_status check_gradients(const GradientTensors& t);
 hipops_status check_memory(const GradientTensors& t, const RowKernels& kernels, int count, void* workspace, int64_t workspace_bytes);
-// hipops_<op>_workspace_bytes: the most bytes that a call needs, at any strides and addresses.
+// hipops_<op>_workspace_bytes: the most bytes that a call with these tensors needs, at any address.
 hipops_status workspace_bytes_of(GradientTensors t, const RowKernels& kernels, int count, int64_t* bytes);
 
 // The launch that adds sums of all chunks, `step` numbers apart, into a tensor of the columns. Sets `merge`.
 LaunchShape plan_merge(const PlanOptions& options, const void* first, int64_t step, int64_t chunks, const hipops_tensor& to,
                        ReduceArgs* merge);
 
-// The workspace has the sums of all chunks, and then the numbers of all rows' spans.
+// The workspace has the sums of all chunks, and then the parts and centers of all spans.
 void set_sums(const RowChunks& chunks, const RowProblem& p, bool has_sums, int count, void* workspace, ColumnSums* sums);
 
 LaunchShape plan_chunks(const PlanOptions& options, const RowKernels& kernels, const RowChunks& chunks,
                         const RowProblem& problem, const DeviceNumbers& device);
 
 // Launches the rows, then a merge of all tensors of sums. Kernels that merge follow the rows' kernels in the op's list:
-// f32, f64. has_center: see kCenters in device/rows/row_op.h. Sets the plan's fields of `args`.
+// f32, f64. needs_center: the op computes the center of a row (kCenters in device/rows/row_op.h). Sets the plan's fields of `args`.
 template <class Args>
 hipops_status launch_column_sums(Op& op, const RowKernels& kernels, const RowProblem& problem, const GradientTensors& t, int count,
-                                 bool has_center, void* workspace, Args* args, void* stream) {
+                                 bool needs_center, void* workspace, Args* args, void* stream) {
   const DeviceFacts* device;
   if (hipops_status status = device_facts(op, &device)) return status;
   const PlanOptions options = plan_options(*device);
@@ -60,8 +60,10 @@ hipops_status launch_column_sums(Op& op, const RowKernels& kernels, const RowPro
     args->rows.row_step = shape.grid;
     args->rows.per_block = chunks.rows;
     shape.grid *= args->sums.spans;
-    for (const SumStep step : {SumStep::centers, SumStep::parts, chunks.spans > 1 ? SumStep::results : SumStep::rows}) {
-      if (step == SumStep::centers ? has_center || chunks.spans == 1 : step == SumStep::parts && chunks.spans == 1) continue;
+    const bool is_split = chunks.spans > 1;
+    for (const SumStep step : {SumStep::centers, SumStep::parts, is_split ? SumStep::results : SumStep::rows}) {
+      if (step == SumStep::centers && !(is_split && needs_center)) continue;
+      if (step == SumStep::parts && !is_split) continue;
       args->sums.step = step;
       if (hipops_status status = launch(op, *device, chunks.kernel, shape, args, sizeof *args, stream)) return status;
     }

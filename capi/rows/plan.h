@@ -21,7 +21,7 @@ struct RowKernels : FamilyData {
       : FamilyData{&kFamily}, kernel(kernels), count(number), needs_halves(halves) {}
   const RowKernel* kernel;
   int count;
-  bool needs_halves;  // the op computes much for each element: clusters for many rows pay only if two blocks fit on a unit
+  bool needs_halves;  // an element costs much arithmetic: for many rows a cluster is faster only if two of its blocks fit on a unit
   static constexpr char kFamily = 0;
 };
 const RowKernels* row_kernels_of(const Op& op);  // null: not a row op

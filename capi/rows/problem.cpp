@@ -69,9 +69,9 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int coun
   for (int i = 0; i < count && is_packed; ++i)
     is_packed = !tensors[i] || problem.rows == 1 || (outer.rank == 1 && outer.stride[i][0] == problem.cols);
   const bool is_short = problem.cols < kLeastUnalignedVectors * kWideAccess / bytes;
-  const bool depends_on_address = problem.is_invariant && !(flags & kSameColumns);
+  const bool needs_same_columns = problem.is_invariant && !(flags & kSameColumns);
   if (is_packed) problem.layout = RowLayout::packed;
-  else if (problem.layout == RowLayout::unaligned && (is_short || depends_on_address)) problem.layout = RowLayout::strided;
+  else if (problem.layout == RowLayout::unaligned && (is_short || needs_same_columns)) problem.layout = RowLayout::strided;
   for (int i = 0; i < inputs; ++i) problem.may_split = problem.may_split && tensors[i]->data != tensors[inputs]->data;
   return problem;
 }

@@ -256,15 +256,16 @@ HIPOPS_API hipops_status hipops_fused_add_layer_norm(const hipops_tensor* y, con
  * largest number, and mean(x^2) + eps must be above 2^-126. With rstd the sum of x^2 has no limit. For f64 the limits are
  * the same with its numbers. f16 has no limits if weight is f16.
  *
- * workspace: device memory of at least hipops_rms_norm_backward_workspace_bytes, 256-byte aligned. If that is 0, it may be
- * NULL. x.shape[last] is at most 2^31 - 2^20. */
+ * x.shape[last] is at most 2^31 - 2^20. workspace: device memory of at least hipops_rms_norm_backward_workspace_bytes,
+ * 256-byte aligned. If that is 0, it may be NULL. */
 HIPOPS_API hipops_status hipops_rms_norm_backward(const hipops_tensor* dx, const hipops_tensor* dw,
                                                   const hipops_tensor* dy, const hipops_tensor* x,
                                                   const hipops_tensor* weight, const hipops_tensor* rstd, double eps,
                                                   uint32_t flags, void* workspace, int64_t workspace_bytes, void* stream);
 
 /* Sets *bytes to the most bytes of workspace that hipops_rms_norm_backward needs for these tensors, at any address. Without dw
- * only long rows need some. Makes the same checks, except the checks of addresses. */
+ * it is 0 for rows of up to 16 KiB without gaps, and of up to 2048 elements with gaps. Makes the same checks, except the
+ * checks of addresses. */
 HIPOPS_API hipops_status hipops_rms_norm_backward_workspace_bytes(const hipops_tensor* dx, const hipops_tensor* dw,
                                                                   const hipops_tensor* dy, const hipops_tensor* x,
                                                                   const hipops_tensor* weight, const hipops_tensor* rstd,
@@ -370,8 +371,9 @@ HIPOPS_API hipops_status hipops_log_softmax_backward(const hipops_tensor* dx, co
  * as in layer_norm. mean and rstd are the outputs of layer_norm; each may be NULL: then it is computed from x.
  * `flags` is 0 or HIPOPS_BATCH_INVARIANT, which changes nothing: dx has that property without the flag.
  *
- * For dw and db, order and workspace are as in rms_norm_backward. So is the range, with (x - mean)^2 instead of x^2. The sums
- * of |g| and of |x| must be in range, too. The formula: PyTorch's native_layer_norm_backward. */
+ * The order of dw and db, the workspace and the largest x.shape[last] are as in rms_norm_backward. So is the range, with
+ * (x - mean)^2 instead of x^2. The sums of |g| and of |x| must be in range, too. The formula: PyTorch's
+ * native_layer_norm_backward. */
 HIPOPS_API hipops_status hipops_layer_norm_backward(const hipops_tensor* dx, const hipops_tensor* dw, const hipops_tensor* db,
                                                     const hipops_tensor* dy, const hipops_tensor* x,
                                                     const hipops_tensor* weight, const hipops_tensor* mean,
@@ -379,7 +381,8 @@ HIPOPS_API hipops_status hipops_layer_norm_backward(const hipops_tensor* dx, con
                                                     int64_t workspace_bytes, void* stream);
 
 /* Sets *bytes to the most bytes of workspace that hipops_layer_norm_backward needs for these tensors, at any address. Without
- * dw and db only long rows need some. Makes the same checks, except the checks of addresses. */
+ * dw and db it is 0 for rows of up to 16 KiB without gaps, and of up to 2048 elements with gaps. Makes the same checks, except
+ * the checks of addresses. */
 HIPOPS_API hipops_status hipops_layer_norm_backward_workspace_bytes(const hipops_tensor* dx, const hipops_tensor* dw,
                                                                     const hipops_tensor* db, const hipops_tensor* dy,
                                                                     const hipops_tensor* x, const hipops_tensor* weight,

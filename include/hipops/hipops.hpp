@@ -318,7 +318,7 @@ HIPOPS_CALL dynamic_quantize_workspace(const tensor& q, const tensor& scale, con
   return bytes;
 }
 #endif
-// The gradients of rms_norm. The workspace is for dw.
+// The gradients of rms_norm. The workspace is for dw and for long rows.
 HIPOPS_CALL rms_norm_backward(const tensor& dx, const optional_output& dw, const const_tensor& dy, const const_tensor& x,
                               const optional_tensor& weight, const optional_tensor& rstd, double eps, uint32_t flags = 0,
                               workspace w = {}, void* stream = nullptr) {
@@ -341,7 +341,7 @@ HIPOPS_CALL rms_norm_backward_workspace(const tensor& dx, const optional_output&
 }
 #endif
 
-// The gradients of layer_norm. The workspace is for dw and db.
+// The gradients of layer_norm. The workspace is for dw, db and long rows.
 HIPOPS_CALL layer_norm_backward(const tensor& dx, const optional_output& dw, const optional_output& db,
                                 const const_tensor& dy, const const_tensor& x, const optional_tensor& weight,
                                 const optional_tensor& mean, const optional_tensor& rstd, double eps, uint32_t flags = 0,

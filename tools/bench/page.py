@@ -129,8 +129,8 @@ The second command makes this page and its pictures of all figures that are kept
 `compare.py --from docs/benchmarks/CARD.json --plots FOLDER` draws every workload.
 
 `--peers eager,compile,liger,quack` times Liger and quack, too. A cell is empty where a library lacks the op, the dtype or the
-layout. Liger's cross_entropy waits for the device in each call, and its time includes that. The last lines count the workloads
-that are ahead of all peers, and name those under 0.9 of the best.
+layout. Liger's cross_entropy waits for the device in each call. Its time includes that, and its cell is empty for workloads under
+4 MiB. The last lines count the workloads that are ahead of all peers, and name those under 0.9 of the best.
 
 How a workload is timed:
 

@@ -250,7 +250,7 @@ def used_on(array: Any, stream: int | None) -> None:
 
 
 def workspace(like: Any, size: int) -> tuple[Any, int]:
-    """Memory on `like`'s device, and an address in it, a multiple of 256, from which on it has `size` bytes."""
+    """Memory on `like`'s device, and the address of `size` bytes in it, a multiple of 256."""
     if is_torch(like):
         memory = like.new_empty((size + 255,), dtype=sys.modules["torch"].uint8)
     else:

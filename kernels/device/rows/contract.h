@@ -78,21 +78,21 @@ struct RowColumns {
   int64_t step;      // strided: between two elements
 };
 
-// The launches of ops with sums over the rows of each column (column_sums.h). `rows`: the only one. If a block does not hold
-// a row, it has spans, and other launches: `centers` (for some ops), `parts`, `results`.
+// A launch of an op with sums of columns (column_sums.h). A row that a block holds has one, `rows`. A longer row has `centers`,
+// if the op needs them, then `parts` and `results`. `rows` and `results` store results.
 enum class SumStep : int32_t { rows, results, parts, centers };
 
-// The rows are divided into chunks, RowStreams::per_block rows each.
+// Sums over the rows of each column. Rows are divided into chunks of RowStreams::per_block rows.
 struct ColumnSums {
   void* partial;   // each chunk's sums: `pitch` numbers for each of the op's sums. Null if the caller needs no sums
   int64_t pitch;   // the columns, and more up to a multiple of 16 bytes
   int64_t chunks;
   int64_t rows_together;  // rows that a block computes at a time; a chunk has a multiple of them, except the last
-  uint32_t spans;         // of a row, a block's tile each; neighbouring blocks have a row's spans
+  uint32_t spans;         // of a row: each is a block's tile. Blocks of one row's spans are neighbours
   void* of_spans;  // two slots of kSpanSlotBytes for each span of each row: its part, and its sum for the center
   SumStep step;
 };
-enum SpanSlot { kSlotOfPart, kSlotOfCenter, kSpanSlots };  // of a span
+enum SpanSlot { kSlotOfPart, kSlotOfCenter, kSpanSlots };  // where a span's numbers are
 constexpr int kSpanSlotBytes = 32, kSpanBytes = kSpanSlots * kSpanSlotBytes;
 
 // The constants of a norm.

@@ -1,4 +1,4 @@
-// Merging parts of a row: two in order (streamed rows), all lanes' parts, and all spans' parts of a split row.
+// Merging parts of a row: two in order (streamed rows), all lanes' parts, all waves' parts, and all spans' parts.
 //
 // A split row needs two launches. Between them y holds the parts, so no other memory is needed. In the first launch,
 // each block stores a copy of its part in every span of y. In the second, each block reads all parts from its own span,
@@ -40,7 +40,7 @@ struct LaneParts {
   }
 };
 
-// The parts of all waves that share a row, after their exchange.
+// The parts of all waves that share a row, after their exchange. f gets 0 elements: waves do not exchange that number.
 template <class Part, class Reduction>
 struct WaveParts {
   Reduction& reduction;

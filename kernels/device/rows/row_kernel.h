@@ -83,7 +83,7 @@ struct RowView {
       return reduction(h(tile.template reduce<kPass != Pass::first>(rows, 0, op, f, g)), op);
     }
   }
-  // The same for the wave's elements. exchange() then gives all waves' results, which parts.h merges.
+  // The same for the wave's elements alone. exchange() gives the results of all waves (WaveParts).
   template <class O, class F, class H = Identity>
   HIPOPS_METHOD auto reduce_in_wave(O op, F f, H h = {}) const {
     tile.recompute_widened();

@@ -46,8 +46,8 @@
 //   kCenters                   whether part() has the row's first given number, too. If has_center(args) is false, find_center(args,
 //                              sum of the last input, given) computes it, and its rounding error, which follows the kGiven numbers.
 //   finalize(args, part, given)     makes the constants of a row, from its kGiven numbers, too.
-//   is_usual(args)             whether the columns have the rows' type, no flag is set, and all given numbers are given. `Usual` is
-//                              the op for such launches: kUsual is true, and its Part may have fewer numbers.
+//   is_usual(args)             whether columns are absent or of the rows' type, no flag is set, and no given number is absent. `Usual`
+//                              is the op for such launches: kUsual is true, and its Part may have fewer numbers.
 //   apply(args, row, in, column, out, terms)   computes the results of some elements, and their terms of the sums.
 //
 // An op's flags are uniform branches outside of loops over elements. All lanes call the same reductions in one order.
@@ -68,7 +68,7 @@ struct Elements {
   C of[inputs];
 };
 
-// n sums.
+// n sums of a row, which are reduced together.
 template <class C, int n>
 struct Sums {
   C of[n];

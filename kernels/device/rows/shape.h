@@ -220,7 +220,7 @@ using OutputOf = typename Choose<Op::kQuantizes, uint8_t, T>::type;
 template <class Op>
 using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars, Op::kTyped, Op::kGiven>;
 // The first output divides rows, so its stores need no shift. If it has 8-bit elements, the input divides them: then loads
-// need no shift. Rows with sums of columns are all divided at the same columns (-1).
+// need no shift. Rows with sums of columns have no such stream (-1): all are divided at the same columns.
 template <class Op, class Shape>
 using RowsOf = Rows<StreamsOf<Op>, Shape, Op::kColumnsInPart ? -1 : Op::kQuantizes ? 0 : Op::kInputs>;
 

@@ -52,8 +52,8 @@ class Selection {
     barrier();
   }
 
-  // Stores the row's results. `is_sorted`: in order. `run`: null, or k entries of a later launch, in order. An absent
-  // element's entry is behind all others.
+  // Stores the row's results, in order if `is_sorted`. If `run` is not null, it gets k entries in order instead, for
+  // `merge_runs`. Entries of absent elements are the last.
   HIPOPS_METHOD void store(const RowResults& results, bool is_sorted, SortEntry* run) {
     bool is_ranked = is_sorted;
     if constexpr (MostK > kFewK) {
@@ -78,7 +78,7 @@ class Selection {
  private:
   static constexpr int kLength = Window<T>::kLength, kGroups = kTileDepth / kLength;
   static constexpr int kRoom = MostK + kSelectBlock * kLength;
-  // Elements of a group that gives one key for the first bound. A tile has fewer whole vectors than a great k.
+  // Neighbours whose greatest key counts for the first bound. Above kFewK each key counts: a tile may have fewer than k vectors.
   static constexpr int kCompared = MostK > kFewK ? 1 : kLength;
   static constexpr int kMostOfEach = (kRoom + kSelectBlock - 1) / kSelectBlock | 1;
 
@@ -175,7 +175,7 @@ class Selection {
     return kGroups;
   }
 
-  // A bound for a row's first tile, if enough groups of kCompared elements are there: k or more have one above it.
+  // Finds a bound in a row's first tile, so low that k or more of the keys compared are above it. With fewer keys there is none.
   template <class Rule>
   HIPOPS_METHOD void raise_bound(const Window<T>& w, int64_t tile, const uint32_t (&key)[kTileDepth]) {
     const uint32_t low = w.begin > tile ? uint32_t(w.begin - tile) : 0;
@@ -244,7 +244,7 @@ HIPOPS_FN void merge_rows(const TopkArgs& args) {
     selection.template select<StoredKeys>(w, uint32_t(a.most_listed),
                                           [=](int64_t tile, uint32_t place) { return places[tile + place]; });
     const TopkArgs& b = reload_arguments(args);
-    selection.store(RowResults(b, row), MostK == kFewK && b.is_sorted, nullptr);  // more, in order: merge_runs
+    selection.store(RowResults(b, row), MostK == kFewK && b.is_sorted, nullptr);  // above kFewK, `merge_runs` orders the results
   }
 }
 

@@ -1,7 +1,7 @@
 // k above kManyK: a block has a row, and reads it several times. The digits of the key of rank k are found one after
 // another, by counts of each digit. Then the elements are stored in the order of columns. If they must be in order,
-// later launches sort runs of them, and merge the runs: an element's rank is the sum of its ranks in all runs. Parts of
-// rows (block_rows.h) are runs, too.
+// later launches sort runs of them, and merge the runs: an element's rank is the sum of its ranks in all runs. The
+// sorted candidates of a row's parts (block_rows.h) are runs, too.
 #pragma once
 
 #include "device/core/radix.h"
@@ -150,7 +150,7 @@ HIPOPS_FN void sort_runs(const TopkArgs& args) {
   }
 }
 
-constexpr uint32_t kRunsTogether = 8;  // whose loads are in flight together
+constexpr uint32_t kRunsTogether = 8;  // runs whose loads are issued together
 
 // The number of entries before an entry of run `own`, in kRunsTogether sorted runs from run `first` on. Equal entries
 // are in the order of runs.

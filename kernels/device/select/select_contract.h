@@ -21,15 +21,15 @@ struct TopkArgs {
   const void* x;
   const void *lengths, *row_begin;  // null: rows have all columns; windows begin at column 0
   void *values, *indices;           // values may be null
-  // Keys and columns of candidates, which `merge` loads: of each row `of_row`, `of_part` of a part. Otherwise null.
+  // For `merge`: keys and columns of candidates. A part has `of_part`, and a row `of_row`. Otherwise null.
   uint32_t *keys, *places;
-  SortEntry* entries;  // of results in order, with k above kFewK: `of_row` of each row, in runs of `of_part`
+  SortEntry* entries;  // for `merge_runs`: a run has up to `of_part` entries, and a row `of_row`. Otherwise null
   int64_t units, step;  // of the blocks' loops (`wave`: of the waves')
-  int64_t parts, of_row, part_columns;  // of a row: parts, or runs of entries; candidates, or entries
+  int64_t parts, of_row, part_columns;  // parts of a row, or its runs; their candidates or entries; columns of a part
   WideDivisor parts_divisor, of_row_divisor;
   int64_t columns, x_step, values_step, indices_step;
   int32_t k, depth;              // `wave`: elements of a lane
-  int32_t most_listed, of_part;  // elements of a block's list when it has seen its elements; of a part, or a whole run
+  int32_t most_listed, of_part;  // elements that a block's list keeps at the end; candidates of a part, or entries of a run
   // How bits become keys (keys.h): of 16-bit types in the upper half of a word.
   uint32_t infinity, flip, nan_key, pad_value;
   int32_t value_bytes, index_bytes;

@@ -714,7 +714,7 @@ pub fn reduce(
 pub fn reduce_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, reduction: Reduction, dims: u32, flags: u32) -> Result<usize> {
     bytes_from!(hipops_reduce_workspace_bytes(&y.view.raw, &x.raw, reduction as i32, dims, flags))
 }
-/// `hipops_rms_norm_backward`: the workspace is for `dw`.
+/// `hipops_rms_norm_backward`: the workspace is for `dw` and for long rows.
 #[allow(clippy::too_many_arguments)]
 pub fn rms_norm_backward(
     dx: &ViewMut<'_>,
@@ -949,7 +949,7 @@ pub fn softmax_backward(dx: &ViewMut<'_>, dy: &View<'_>, y: &View<'_>, scale: f6
 pub fn log_softmax_backward(dx: &ViewMut<'_>, dy: &View<'_>, y: &View<'_>, flags: u32, stream: Stream) -> Result<()> {
     call!(hipops_log_softmax_backward(&dx.view.raw, &dy.raw, &y.raw, flags, stream.0))
 }
-/// `hipops_layer_norm_backward`: the workspace is for `dw` and `db`.
+/// `hipops_layer_norm_backward`: the workspace is for `dw`, `db` and long rows.
 #[allow(clippy::too_many_arguments)]
 pub fn layer_norm_backward(
     dx: &ViewMut<'_>,
