@@ -555,8 +555,8 @@ MUTATIONS = (
         "mean_of_a_tile",
         "A row's mean, which the caller does not pass, is the sum of the work-item's own elements.",
         "layer_norm_backward", COLUMN_SUMS,
-        before=": reduction(tile.sum(rows, base), Sum());",
-        after=": tile.sum(rows, base);",
+        before="const Center sum = reduction(own, Sum());",
+        after="const Center sum = own;",
         runs=(Run("smoke", "f32"), Run("sizes", "bf16"))),
     Mutation(
         "sums_mixed_up",
@@ -569,8 +569,8 @@ MUTATIONS = (
         "span_has_its_own_part",
         "A row of several spans has the part of one span.",
         "rms_norm_backward", COLUMN_SUMS,
-        before="i < spans_; ++i)",
-        after="i < 1; ++i)",
+        before="i < spans_; i +=",
+        after="i < 1; i +=",
         runs=(Run("sizes", "bf16"), Run("sizes", "f64"))),
     Mutation(
         "edge_left_out_of_the_sums",

@@ -226,12 +226,14 @@ class SpansOfRow {
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) store_vector<kWideBytes / 4>(at<uint32_t>(own_, slot) + i * (kWideBytes / 4), vector[i]);
   }
-  // The sum of all spans' numbers. Every lane adds all of them: AMD by scalar loads, which no load of a row waits for.
-  template <class Number>
-  HIPOPS_METHOD Number sum(SpanSlot slot) const {
+  // A lane's portion of the sum of all spans' numbers. A reduction over the block adds the portions. AMD: lane 0 of a wave has
+  // the wave's portion, by scalar loads. Vector loads would wait for the next row's loads.
+  template <class Number, int kBlock>
+  HIPOPS_METHOD Number portion(SpanSlot slot) const {
+    constexpr uint32_t kLanes = has_scalar_loads ? wave_size : 1;  // with one portion
     Number sum{};
 #pragma unroll 4
-    for (uint32_t i = 0; i < spans_; ++i) {
+    for (uint32_t i = uniform(thread_index() / kLanes); i < spans_; i += kBlock / kLanes) {
       uint32_t word[sizeof(Number) / 4];
       const uint32_t* const from = at<const uint32_t>(first_ + i * kSpanBytes, slot);
 #pragma unroll
@@ -240,7 +242,7 @@ class SpansOfRow {
       __builtin_memcpy(&number, word, sizeof number);
       sum = sum + number;
     }
-    return sum;
+    return thread_index() % kLanes == 0 ? sum : Number{};
   }
 
  private:
@@ -263,14 +265,15 @@ HIPOPS_FN typename Op::Part part_of_row(const typename Op::Args& args, InputTile
   if constexpr (Op::kCenters && !Op::kUsual) {
     if (!Op::has_center(reload_arguments(args))) {
       const bool is_known = step == SumStep::results || step == SumStep::parts;
-      const Center sum = is_known ? spans().template sum<Center>(kSlotOfCenter)
-                                  : reduction(tile.sum(rows, base), Sum());
+      const Center own = is_known ? spans().template portion<Center, Shape::kBlock>(kSlotOfCenter) : tile.sum(rows, base);
+      const Center sum = reduction(own, Sum());
       if (step == SumStep::centers) spans().publish(kSlotOfCenter, sum);
       Op::find_center(reload_arguments(args), sum, given);
     }
   }
-  if (step == SumStep::results) return spans().template sum<Part>(kSlotOfPart);
-  const Part part = reduction(tile.part(args, rows, base, columns, given[0]), Sum());
+  const Part own = step == SumStep::results ? spans().template portion<Part, Shape::kBlock>(kSlotOfPart)
+                                            : tile.part(args, rows, base, columns, given[0]);
+  const Part part = reduction(own, Sum());
   if (step == SumStep::parts) spans().publish(kSlotOfPart, part);
   return part;
 }
