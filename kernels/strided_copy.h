@@ -24,6 +24,7 @@ struct CopyTiles {
   int64_t size[2];  // elements
   int64_t stride[kCopyOperands][2];
   int32_t x_aligned, y_aligned;  // staged: whether lines begin at multiples of 16 bytes
+  int64_t x_elements;  // staged: the number of x's elements if they have no gaps and x points to the first. Otherwise 0
 };
 
 // square: a tile is 1 << across squares along x's innermost dimension, which has `line` squares, and along the walk

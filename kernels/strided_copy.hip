@@ -223,39 +223,54 @@ struct StagedTile {
   static HIPOPS_METHOD int across(int r) { return (int(thread_index() % kAcross) + r % kPieces * kAcross) * kLength; }
 };
 
-// Loads x's vectors of a tile. Load may read around a vector, inside of x's lines.
-template <class T, class Load>
-HIPOPS_FN void load_staged(const StridedCopyArgs& a, const T* x,
-                           Vector<T, StagedTile<T>::kLength> (&value)[StagedTile<T>::kRounds]) {
-  using Tile = StagedTile<T>;
-  Load loaded[Tile::kRounds];
-#pragma unroll
-  for (int r = 0; r < Tile::kRounds; ++r)
-    loaded[r] = Load(x + (Tile::along(r) * a.tiled.stride[kCopyX][0] + Tile::across(r)));
-#pragma unroll
-  for (int r = 0; r < Tile::kRounds; ++r) value[r] = loaded[r].value();
-}
-
-// The same for any tile. `left`: the tile's elements in each dimension. `before`, `after`: elements of x's lines before
-// the tile's beginning, and from there on.
-template <class T>
-HIPOPS_FN void load_staged_edge(const StridedCopyArgs& a, const T* x, const int (&left)[2], int64_t before,
-                                int64_t after, Vector<T, StagedTile<T>::kLength> (&value)[StagedTile<T>::kRounds]) {
+// Brings x's vectors to a tile. `left`: the tile's elements in each dimension. Past the end, the last line and vector
+// are loaded again, without a branch. The tile's copies of them are never read.
+template <bool kAligned, class T>
+HIPOPS_FN void stage_vectors(const StridedCopyArgs& a, const T* x, int32_t y_misplaced, const int (&left)[2],
+                             const Shared<T>& tile) {
   using Tile = StagedTile<T>;
   constexpr int n = Tile::kLength;
+  const int32_t y_step = int32_t(a.tiled.stride[kCopyY][1] & (n - 1)), last = (left[1] - 1) / n * n;
+  LineVector<T, kAligned> loaded[Tile::kRounds];
 #pragma unroll
   for (int r = 0; r < Tile::kRounds; ++r) {
     const int i = Tile::along(r), j = Tile::across(r);
-    if (i >= left[0]) continue;
-    const T* from = x + (i * a.tiled.stride[kCopyX][0] + j);
-    const int32_t apart = misalignment(from);
-    if (j + n <= left[1] && (apart == 0 || (before + j >= apart && j - apart + 2 * n <= after))) {
-      value[r] = ShiftedVector<T>(from).value();
-    } else {
+    loaded[r] = LineVector<T, kAligned>(
+        x + ((i < left[0] ? i : left[0] - 1) * a.tiled.stride[kCopyX][0] + (j < last ? j : last)));
+  }
+  Packed<T, n> value[Tile::kRounds];
 #pragma unroll
-      for (int e = 0; e < n; ++e)
-        if (j + e < left[1]) value[r].element[e] = from[e];
+  for (int r = 0; r < Tile::kRounds; ++r) value[r] = loaded[r].value();
+#pragma unroll
+  for (int e = 0; e < n; ++e) {
+    const int32_t misplaced = (y_misplaced + e * y_step) & (n - 1);  // of line j + e; j is a multiple of n
+#pragma unroll
+    for (int r = 0; r < Tile::kRounds; ++r)
+      tile[Tile::at(Tile::across(r)) + e * Tile::kPitch + misplaced + Tile::along(r)] = value[r][e];
+  }
+}
+
+// The same by elements, for the few tiles next to memory that is not x's.
+template <class T>
+HIPOPS_FN void stage_elements(const StridedCopyArgs& a, const T* x, int32_t y_misplaced, const int (&left)[2],
+                              const Shared<T>& tile) {
+  using Tile = StagedTile<T>;
+  constexpr int n = Tile::kLength, step = kCopyBlock / Tile::kLines;
+  const int j = int(thread_index() % Tile::kLines);
+  const int32_t misplaced = (y_misplaced + j * int32_t(a.tiled.stride[kCopyY][1] & (n - 1))) & (n - 1);
+  const int64_t x_step = step * a.tiled.stride[kCopyX][0];
+  int i = int(thread_index() / Tile::kLines);
+  const T* from = x + (i * a.tiled.stride[kCopyX][0] + (j < left[1] ? j : left[1] - 1));
+#pragma unroll 1
+  while (i < left[0]) {
+    T value[n];
+#pragma unroll
+    for (int e = 0; e < n; ++e) {
+      value[e] = load_evict_last(from);
+      if (i + (e + 1) * step < left[0]) from += x_step;
     }
+#pragma unroll
+    for (int e = 0; e < n; ++e, i += step) tile[Tile::at(j) + misplaced + i] = value[e];
   }
 }
 
@@ -295,30 +310,27 @@ HIPOPS_FN void copy_staged(const StridedCopyArgs& a) {
   constexpr int n = Tile::kLength, lines = Tile::kLines;
   HIPOPS_SHARED(b128, vectors, Tile::kSize / n);
   const Shared<T> tile = vectors.template as<T>();
-  const int32_t y_step = int32_t(tiled.stride[kCopyY][1] & (n - 1));
   for (int64_t t = block_index(); t < a.walk.count; t += a.step) {
     const Offsets<kCopyOperands> at = locate_in_loop(a.walk, t);
     const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
     T* y = static_cast<T*>(a.y) + at.of[kCopyY];
     const CopyTilePlace place = copy_tile_place(a.walk, t);
-    const int64_t before = int64_t(place.at[1]) * lines, after = tiled.size[1] - before;
-    const int64_t rest = tiled.size[0] - int64_t(place.at[0]) * Tile::kLine;
-    const int left[2] = {rest < Tile::kLine ? int(rest) : Tile::kLine, after < lines ? int(after) : lines};
+    const int64_t rest[2] = {tiled.size[0] - int64_t(place.at[0]) * Tile::kLine,
+                             tiled.size[1] - int64_t(place.at[1]) * lines};
+    const int left[2] = {rest[0] < Tile::kLine ? int(rest[0]) : Tile::kLine, rest[1] < lines ? int(rest[1]) : lines};
 
-    Vector<T, n> value[Tile::kRounds] = {};
-    const bool whole = left[0] == Tile::kLine && left[1] == lines;
-    if (whole && tiled.x_aligned) load_staged<T, AlignedVector<T>>(a, x, value);
-    else if (whole && before >= n && after >= lines + n) load_staged<T, ShiftedVector<T>>(a, x, value);
-    else load_staged_edge(a, x, left, before, after, value);
-
+    // The elements of x next to the tile in memory: before its first one, and from the beginning of its last line on.
+    const bool is_dense = tiled.x_elements != 0;
+    const int64_t before = is_dense ? at.of[kCopyX] : tiled.size[1] - rest[1];
+    const int64_t after = is_dense ? tiled.x_elements - before - (left[0] - 1) * tiled.stride[kCopyX][0] : rest[1];
+    const int width = (left[1] + n - 1) / n * n;
     const int32_t y_misplaced = misalignment(y);
-#pragma unroll
-    for (int e = 0; e < n; ++e) {
-      const int32_t misplaced = (y_misplaced + e * y_step) & (n - 1);  // of line j + e; j is a multiple of n
-#pragma unroll
-      for (int r = 0; r < Tile::kRounds; ++r)
-        tile[Tile::at(Tile::across(r) + e) + misplaced + Tile::along(r)] = value[r].element[e];
-    }
+    if (tiled.x_aligned && after >= width)
+      stage_vectors<true>(a, x, y_misplaced, left, tile);
+    else if (before >= kLeastEnd<T> && after >= width + kLeastEnd<T>)
+      stage_vectors<false>(a, x, y_misplaced, left, tile);
+    else
+      stage_elements(a, x, y_misplaced, left, tile);
     barrier();
     store_staged(a, vectors, tile, y, left);
     barrier();  // before the next tile overwrites this one
@@ -327,10 +339,15 @@ HIPOPS_FN void copy_staged(const StridedCopyArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, bits, mode, block)                       \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(StridedCopyArgs) a) { \
-    follow_launch_before();                                   \
-    copy_##mode<b##bits>(a);                                  \
+// NVIDIA: the blocks of `staged` for which a multiprocessor has room. With a larger number or none, nvcc waits for some
+// of a work-item's loads before it issues the others. 0: no bound.
+[[maybe_unused]] constexpr int kResident_any = 0, kResident_few = 0, kResident_rows = 0, kResident_tile = 0,
+                               kResident_square = 0, kResident_staged = 4, kResident_shifted = 0;
+
+#define KERNEL(name, bits, mode, block)                                          \
+  HIPOPS_KERNEL(block, kResident_##mode) name(HIPOPS_ARGS(StridedCopyArgs) a) { \
+    follow_launch_before();                                                      \
+    copy_##mode<b##bits>(a);                                                     \
   }
 HIPOPS_STRIDED_COPY_KERNELS(KERNEL)
 

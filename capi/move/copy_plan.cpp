@@ -4,6 +4,7 @@
 
 #include "move/copy_layout.h"
 #include "policy/limits.h"
+#include "tensor/overlap.h"
 #include "tensor/strided.h"
 #include "variant_list.h"
 
@@ -165,10 +166,19 @@ bool has_aligned_lines(const Copy& copy, const void* data, CopyOperand operand, 
   return widest_access(bits) == kWideAccess;
 }
 
-CopyPlan plan_staged(const PlanOptions& options, const Copy& copy, int along) {
+// The number of x's elements if they fill one piece of memory, and the walk begins at its first byte. Otherwise 0.
+int64_t elements_of_dense(const Copy& copy, const hipops_tensor& x) {
+  ByteRange range;
+  if (!elements_are_distinct(x) || !byte_range(x, &range) || range.begin != bits_of(copy.x)) return 0;
+  const int64_t elements = element_count(x) * dtype_bytes(x.dtype) / copy.unit;
+  return range.end - range.begin == bits_of(elements * copy.unit) ? elements : 0;
+}
+
+CopyPlan plan_staged(const PlanOptions& options, const Copy& copy, const hipops_tensor& x, int along) {
   CopyPlan plan = plan_of_two(copy, along, staged);
   const int bits = static_cast<int>(copy.unit * 8);
   plan.args.walk = walk_of_tiles(copy.layout, along, copy_staged_line(bits), copy_staged_lines(bits));
+  plan.args.tiled.x_elements = elements_of_dense(copy, x);
   plan.args.tiled.x_aligned = has_aligned_lines(copy, copy.x, kCopyX, along);
   plan.args.tiled.y_aligned = has_aligned_lines(copy, copy.y, kCopyY, 0);
   plan.grid = options.grid_for(plan.args.walk.count * kCopyBlock, kCopyBlock);
@@ -242,7 +252,7 @@ CopyPlan plan_copy(PlanOptions options, const hipops_tensor& y, const hipops_ten
       if (plan.args.squares.tiles < Limits::kPastInt32) return plan;
     }
     if (allows_staged(copy, along)) {
-      CopyPlan plan = plan_staged(options, copy, along);
+      CopyPlan plan = plan_staged(options, copy, x, along);
       if (plan.args.walk.fits_int32) return plan;
     }
     if (layout.size[0] >= Limits::kLeastTileAccesses && layout.size[along] >= Limits::kLeastTileAccesses) {

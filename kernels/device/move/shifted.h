@@ -7,36 +7,31 @@
 namespace hipops {
 namespace {
 
-// A load of 16 bytes from a multiple of 16.
-template <class T>
-class AlignedVector {
+// A load of 16 bytes from a multiple of 16 or, if not kAligned, from any address. On NVIDIA the latter reads up to 16
+// bytes before and after, and shifts without a branch: the misalignments of neighbouring lines differ.
+template <class T, bool kAligned>
+class LineVector {
  public:
   static constexpr int kLength = kWideBytes / int(sizeof(T));
-  AlignedVector() = default;
-  explicit HIPOPS_METHOD AlignedVector(const T* at) : value_(load_vector_evict_last<kLength>(at)) {}
-  HIPOPS_METHOD Vector<T, kLength> value() const { return value_; }
-
- private:
-  Vector<T, kLength> value_;
-};
-
-// The same from any address.
-template <class T>
-class ShiftedVector {
- public:
-  static constexpr int kLength = kWideBytes / int(sizeof(T));
-  ShiftedVector() = default;
-  explicit HIPOPS_METHOD ShiftedVector(const T* at) {
-    vector_.issue_loads(at, [](int) { return 0; });
+  LineVector() = default;
+  explicit HIPOPS_METHOD LineVector(const T* at) {
+    if constexpr (has_unaligned_vectors) {
+      low_ = bit_cast<VectorWords>(load_vector_anywhere<kLength>(at));
+    } else {
+      bytes_ = int(uint32_t(uintptr_t(at)) % kWideBytes);
+      const auto low = keep_one_address(reinterpret_cast<const VectorWords*>(uintptr_t(at) / kWideBytes * kWideBytes));
+      low_ = load_evict_last(low);
+      if (!kAligned) high_ = load_evict_last(low + 1);
+    }
   }
-  HIPOPS_METHOD Vector<T, kLength> value() const {
-    auto shifted = vector_;
-    shifted.shift();
-    return bit_cast<Vector<T, kLength>>(shifted.words(0));
+  HIPOPS_METHOD Packed<T, kLength> value() const {
+    const VectorWords v = kAligned || has_unaligned_vectors ? low_ : funnel(low_, high_, bytes_);
+    return Packed<T, kLength>(v.word[0], v.word[1], v.word[2], v.word[3]);
   }
 
  private:
-  IncomingVectors<T, 1, false> vector_;
+  VectorWords low_, high_;
+  int bytes_;  // of the first aligned vector that are before this one
 };
 
 // Copies the row's vectors, then its other elements: numbers first, first + (1 << lane_bits), .. `zero`: stores zeros.
