@@ -274,32 +274,50 @@ HIPOPS_FN void stage_elements(const StridedCopyArgs& a, const T* x, int32_t y_mi
   }
 }
 
-// Stores y's lines of a tile: whole vectors, then the elements before the first and after the last vector.
+// Stores the elements of y's lines before the first and after the last vector, fewer than 2 * n in a line.
+template <class T>
+HIPOPS_FN void store_staged_ends(const StridedCopyArgs& a, const Shared<T>& tile, T* y, int32_t y_misplaced,
+                                 const int (&left)[2]) {
+  using Tile = StagedTile<T>;
+  constexpr int n = Tile::kLength, step = kCopyBlock / n;
+  const int64_t y_stride = a.tiled.stride[kCopyY][1];
+  const int line = int(thread_index() / n);
+  const int32_t misplaced = (y_misplaced + line * int32_t(y_stride & (n - 1))) & (n - 1), head = -misplaced & (n - 1);
+  const int whole = left[0] > head ? (left[0] - head) / n * n : 0;
+#pragma unroll 1
+  for (int e = int(thread_index() % n); e < 2 * n; e += n) {
+    const int i = e < head ? e : e + whole;
+    if (i >= left[0]) return;
+#pragma unroll
+    for (int more = 0; more < Tile::kLines; more += step)
+      if (line + more < left[1])
+        y[(line + more) * y_stride + i] = tile[Tile::at(line) + Tile::at(more) + misplaced + i];
+  }
+}
+
+// Stores y's lines of a tile: whole vectors, then the elements at both ends. A work-item's lines have one misalignment.
 template <class T>
 HIPOPS_FN void store_staged(const StridedCopyArgs& a, const Shared<b128>& vectors, const Shared<T>& tile, T* y,
-                            const int (&left)[2]) {
+                            int32_t y_misplaced, const int (&left)[2]) {
   using Tile = StagedTile<T>;
-  constexpr int n = Tile::kLength;
-  const int32_t y_misplaced = misalignment(y), y_step = int32_t(a.tiled.stride[kCopyY][1] & (n - 1));
+  constexpr int n = Tile::kLength, step = kCopyBlock / Tile::kAlong;
+  static_assert(step % n == 0, "every n-th line has the same misalignment");
+  const int64_t y_stride = a.tiled.stride[kCopyY][1];
+  const int line = int(thread_index() / Tile::kAlong);
+  const int32_t misplaced = (y_misplaced + line * int32_t(y_stride & (n - 1))) & (n - 1);
+  const int first = int(thread_index() % Tile::kAlong) * n + (-misplaced & (n - 1));
+  b128 value[Tile::kRounds];
+#pragma unroll
+  for (int r = 0; r < Tile::kRounds; ++r)
+    value[r] = vectors[(Tile::at(line) + first + misplaced) / n + Tile::at(r * step) / n];
+  issue_shared_loads_before_use();
 #pragma unroll
   for (int r = 0; r < Tile::kRounds; ++r) {
-    const int w = int(thread_index()) + r * kCopyBlock, line = w / Tile::kAlong;
-    const int32_t misplaced = (y_misplaced + line * y_step) & (n - 1);
-    const int first = w % Tile::kAlong * n + (misplaced != 0 ? n - misplaced : 0);
-    if (line < left[1] && first + n <= left[0])
-      store_vector_as_one<n>(y + (line * a.tiled.stride[kCopyY][1] + first),
-                              bit_cast<Vector<T, n>>(b128(vectors[(Tile::at(line) + first + misplaced) / n])));
+    const int64_t j = line + r * step;
+    if (first + n <= left[0] && j < left[1])
+      store_vector_as_one<n>(y + (j * y_stride + first), bit_cast<Vector<T, n>>(value[r]));
   }
-  if (a.tiled.y_aligned && left[0] % n == 0) return;
-  const int across = left[0] % n == 0 ? n : 2 * n;
-#pragma unroll 1
-  for (int w = int(thread_index()); w < left[1] * across; w += kCopyBlock) {
-    const int line = w / across, e = w % across;
-    const int32_t misplaced = (y_misplaced + line * y_step) & (n - 1);
-    const int head = misplaced != 0 ? n - misplaced : 0;
-    const int whole = left[0] > head ? (left[0] - head) / n * n : 0, i = e < head ? e : e + whole;
-    if (i < left[0]) y[line * a.tiled.stride[kCopyY][1] + i] = tile[Tile::at(line) + misplaced + i];
-  }
+  if (!a.tiled.y_aligned || left[0] % n != 0) store_staged_ends(a, tile, y, y_misplaced, left);
 }
 
 template <class T>
@@ -332,7 +350,7 @@ HIPOPS_FN void copy_staged(const StridedCopyArgs& a) {
     else
       stage_elements(a, x, y_misplaced, left, tile);
     barrier();
-    store_staged(a, vectors, tile, y, left);
+    store_staged(a, vectors, tile, y, y_misplaced, left);
     barrier();  // before the next tile overwrites this one
   }
 }
