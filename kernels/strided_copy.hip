@@ -97,14 +97,24 @@ HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
   }, a.x, a.row_stride[kCopyX]);
 }
 
-// The place of tile t in the two dimensions. (The launcher has checked that 32-bit divisors are enough.)
+// The place of tile t in the two dimensions, and the offsets of its first element. (The launcher has checked that
+// 32-bit divisors are enough.)
 struct CopyTilePlace {
   uint32_t at[2];
+  Offsets<kCopyOperands> offsets;
 };
 
 HIPOPS_FN CopyTilePlace copy_tile_place(const Walk<kCopyOperands>& walk, int64_t t) {
-  uint32_t beyond = divide(uint32_t(t), walk.dim[0].divisor), rest = divide(beyond, walk.dim[1].divisor);
-  return {{uint32_t(t) - beyond * uint32_t(walk.dim[0].size), beyond - rest * uint32_t(walk.dim[1].size)}};
+  CopyTilePlace place{};
+  const auto divide_along = [&](int d, uint32_t i, uint32_t* at) {
+    const uint32_t next = divide(i, walk.dim[d].divisor);
+    *at = i - next * uint32_t(walk.dim[d].size);
+    add_steps(walk, d, *at, &place.offsets);
+    return next;
+  };
+  uint32_t further, rest = divide_along(1, divide_along(0, uint32_t(t), &place.at[0]), &place.at[1]);
+  for (int d = 2; rest != 0; ++d) rest = divide_along(d, rest, &further);
+  return place;
 }
 
 template <class T>
@@ -133,12 +143,11 @@ HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
   HIPOPS_SHARED(T, tile, Tile::kEdge * Tile::kPitch);
   const int lane = int(thread_index() % Tile::kEdge), line = int(thread_index() / Tile::kEdge);
   for (int64_t t = block_index(); t < a.walk.count; t += a.step) {
-    Offsets<kCopyOperands> at = locate_in_loop(a.walk, t);
-    const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
-    T* y = static_cast<T*>(a.y) + at.of[kCopyY];
+    const CopyTilePlace place = copy_tile_place(a.walk, t);
+    const T* x = static_cast<const T*>(a.x) + place.offsets.of[kCopyX];
+    T* y = static_cast<T*>(a.y) + place.offsets.of[kCopyY];
 
     // The elements from the tile's beginning to the end of each dimension.
-    CopyTilePlace place = copy_tile_place(a.walk, t);
     int left[2];
 #pragma unroll
     for (int d = 0; d < 2; ++d) {
@@ -329,17 +338,16 @@ HIPOPS_FN void copy_staged(const StridedCopyArgs& a) {
   HIPOPS_SHARED(b128, vectors, Tile::kSize / n);
   const Shared<T> tile = vectors.template as<T>();
   for (int64_t t = block_index(); t < a.walk.count; t += a.step) {
-    const Offsets<kCopyOperands> at = locate_in_loop(a.walk, t);
-    const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
-    T* y = static_cast<T*>(a.y) + at.of[kCopyY];
     const CopyTilePlace place = copy_tile_place(a.walk, t);
+    const T* x = static_cast<const T*>(a.x) + place.offsets.of[kCopyX];
+    T* y = static_cast<T*>(a.y) + place.offsets.of[kCopyY];
     const int64_t rest[2] = {tiled.size[0] - int64_t(place.at[0]) * Tile::kLine,
                              tiled.size[1] - int64_t(place.at[1]) * lines};
     const int left[2] = {rest[0] < Tile::kLine ? int(rest[0]) : Tile::kLine, rest[1] < lines ? int(rest[1]) : lines};
 
     // The elements of x next to the tile in memory: before its first one, and from the beginning of its last line on.
     const bool is_dense = tiled.x_elements != 0;
-    const int64_t before = is_dense ? at.of[kCopyX] : tiled.size[1] - rest[1];
+    const int64_t before = is_dense ? place.offsets.of[kCopyX] : tiled.size[1] - rest[1];
     const int64_t after = is_dense ? tiled.x_elements - before - (left[0] - 1) * tiled.stride[kCopyX][0] : rest[1];
     const int width = (left[1] + n - 1) / n * n;
     const int32_t y_misplaced = misalignment(y);

@@ -204,8 +204,9 @@ TEST_CASE("strided_copy transposes lines of any alignment", "[strided_copy]") {
         const int64_t x_line = rows + pick(random, 0, 1) * pick(random, 0, 2 * n);
         const int64_t y_line = cols + pick(random, 0, 1) * pick(random, 0, 2 * n);
         const int64_t x_step = cols * x_line + pick(random, 0, 1) * pick(random, 0, 2 * n);
-        HostTensor x(dtype, {batch, rows, cols}, {x_step, 1, x_line}, pick(random, 0, n - 1));
-        HostTensor y(dtype, {batch, rows, cols}, {rows * y_line, y_line, 1}, pick(random, 0, n - 1));
+        const Sizes shape = {2, batch, rows, cols}, y_strides = {batch * rows * y_line, rows * y_line, y_line, 1};
+        HostTensor x(dtype, shape, {x_step, 2 * x_step, 1, x_line}, pick(random, 0, n - 1));
+        HostTensor y(dtype, shape, y_strides, pick(random, 0, n - 1));
         fill_with_bits(x, random);
         staged += is_mode(plan_copy(plan_options(), y.view, x.view), "staged");
         expect_success(hipops_strided_copy(&y.view, &x.view, nullptr));
