@@ -220,13 +220,13 @@ struct CrossEntropy : RowOp {
   static HIPOPS_METHOD Sums total(const View& view, F f) {
     const auto of = [](C sum) { return Sums::of(sum); };
     if constexpr (View::kIsRow && sizeof(T) > 2) return view.reduce(SumByMatrix(), f, Identity(), of);
-    else return of(view.reduce(SumByMatrix(), f));
+    else return Sums::of(view.reduce(SumByMatrix(), f));
   }
   template <class View>
   static HIPOPS_METHOD Sums total_of_wave(const View& view, const typename P::OfSum& power) {
     const auto of = [](C sum) { return Sums::of(sum); };
     if constexpr (sizeof(T) > 2) return view.reduce_in_wave(SumByMatrix(), power, of);
-    else return of(P::over_power(view.reduce_in_wave(SumByMatrix(), power), power));
+    else return Sums::of(P::over_power(view.reduce_in_wave(SumByMatrix(), power), power));
   }
   static HIPOPS_METHOD C finite(C maximum) { return maximum == -C(INFINITY) ? C(0) : maximum; }
   static HIPOPS_METHOD bool smooths(const Args& a) { return reload_arguments(a).terms.smoothing != 0; }

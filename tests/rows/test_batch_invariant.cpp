@@ -26,6 +26,15 @@ hipops_tensor rows_of(const HostTensor& t, int64_t first, int64_t count) {
   return view;
 }
 
+// Memory for an op, at a multiple of 256 bytes.
+struct Workspace {
+  explicit Workspace(int64_t bytes) : memory(HIPOPS_U8, {bytes + 256}) {
+    if (bytes > 0) data = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.view.data) + 255) / 256 * 256);
+  }
+  HostTensor memory;
+  void* data = nullptr;
+};
+
 struct Batch {
   int64_t rows, cols, shift, gap;  // gap: elements between rows
 };
@@ -55,6 +64,10 @@ class RowCall {
   std::vector<std::vector<uint64_t>> run(int64_t first, int64_t count) {
     for (auto* all : {&inputs_, &outputs_})
       for (auto& [name, t] : *all) arguments_.add_tensor(name, t.view.rank == 2 ? rows_of(t, first, count) : t.view);
+    int64_t bytes = 0;
+    if (op_.workspace_bytes) expect_success(op_.workspace_bytes(arguments_, &bytes));
+    const Workspace workspace(bytes);
+    arguments_.set_workspace(workspace.data, bytes);
     expect_success(op_.call(arguments_));
     std::vector<std::vector<uint64_t>> bits(static_cast<size_t>(count));
     for (int64_t r = 0; r < count; ++r)
@@ -137,9 +150,8 @@ std::vector<uint64_t> reduced(const HostTensor& x, hipops_reduction reduction, b
   int64_t bytes = 0;
   expect_success(hipops_reduce_workspace_bytes(&y.view, &from, reduction, dims, flags, &bytes));
   if (!has_workspace) bytes = 0;
-  HostTensor workspace(HIPOPS_U8, {bytes + 256});
-  void* const at = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(workspace.view.data) + 255) / 256 * 256);
-  expect_success(hipops_reduce(&y.view, &from, reduction, dims, flags, bytes ? at : nullptr, bytes, nullptr));
+  const Workspace workspace(bytes);
+  expect_success(hipops_reduce(&y.view, &from, reduction, dims, flags, workspace.data, bytes, nullptr));
   return all_bits(y);
 }
 int differing_results(const HostTensor& x, hipops_reduction reduction, const Reduced& r, uint32_t flags) {

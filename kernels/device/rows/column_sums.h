@@ -1,12 +1,12 @@
 // The kernels of ops with columns before the reduction and sums of columns, such as backward passes of norms.
 //
 // The inputs of a row stay apart, in their own type, until its results are computed. A block computes the rows of a
-// chunk, one round after another, and stores the chunk's sums in the workspace. A second launch adds the chunks' sums.
+// chunk, one round after another, and stores the chunk's sums in the workspace. A later launch adds the chunks' sums.
 // Shapes and alignment alone decide the chunks, so every grid gives the same bits.
 //
-// A row is in registers: in lanes of a wave, or in a block. Lanes keep their columns' sums in registers. A longer row is
-// divided into spans. A first launch stores the part of each span in the workspace. In the next one, a block adds the parts
-// of all spans of a row, and computes the results of one span, for all rows of the chunk. So x is read twice.
+// A row is in registers of lanes of a wave, or of a block. Lanes keep their columns' sums there, too. A longer row is divided
+// into spans, one block each. One launch stores the part of each span. In the next, each block adds a row's parts, and
+// computes the results of its span. So x is read twice, and once more for a center.
 #pragma once
 
 #include "device/rows/row_kernel.h"
@@ -15,7 +15,7 @@ namespace hipops {
 namespace {
 
 // Whether a block loads the next row of its chunk before it reduces a row. If launch bounds set the number of
-// registers, more blocks use them instead. Rows of other layouts need more registers.
+// registers, more blocks use them instead. Only aligned rows leave registers for that.
 template <class Shape>
 constexpr bool prefetches_chunk_rows = !bounds_set_registers && !few_registers && Shape::kLayout == RowLayout::aligned;
 // Whether the next row is prefetched to the L1 cache instead: for ops with a center, whose registers leave room for few blocks.
@@ -23,12 +23,13 @@ constexpr bool prefetches_chunk_rows = !bounds_set_registers && !few_registers &
 template <class Op, class Shape>
 constexpr bool prefetches_to_l1 = has_prefetch && Op::kCenters && !prefetches_chunk_rows<Shape> && Shape::kRowsPerBlock == 1 &&
                                   !Shape::kByElement && sizeof(typename Shape::Element) < sizeof(f32);
-// Whether lanes keep their columns for all rows of a chunk. Columns of f32 would be too short for loads as f64.
+// Whether lanes keep their columns for all rows of a chunk. In f64 they are not kept: a column in f32
+// would be loaded as f64, past its end.
 template <class Shape>
 constexpr bool keeps_columns_of_chunk = !few_registers && sizeof(typename Shape::Element) <= sizeof(f32);
 
-// Whether a kernel has a second loop, for usual launches (row_op.h), with fewer instructions. On AMD it would need more registers,
-// as would lanes of a wave with f16 on sm_80.
+// Whether a kernel has a second loop, for usual launches (row_op.h), with fewer instructions. On AMD it would need more
+// registers. So would f16 with several rows in a block on sm_80.
 template <class Shape>
 constexpr bool has_usual = bounds_set_registers && Shape::kLayout == RowLayout::aligned &&
                            !(is_f16<typename Shape::Element> && Shape::kRowsPerBlock > 1);
@@ -122,7 +123,8 @@ class InputTile {
   template <class Rows, class Columns>
   HIPOPS_METHOD typename Op::Part part(const typename Op::Args& a, const Rows& rows, int64_t base, const Columns& columns, C center) {
     using Part = typename Op::Part;
-    constexpr bool kAfterSum = Op::kCenters && !Op::kUsual && !on_nvidia;  // ptxas keeps nothing of sum(), which is in a branch
+    // Whether widened elements of sum() would stay in registers. With ptxas they do not.
+    constexpr bool kAfterSum = Op::kCenters && !Op::kUsual && !on_nvidia;
     const auto part_of = [center](const auto& in, const auto& column) {
       if constexpr (Op::kCenters) return Op::part(in, column, center);
       else return Op::part(in, column);
@@ -210,7 +212,7 @@ HIPOPS_FN void load_given(const Rows& rows, typename Op::C (&given)[Op::kGiven +
   if constexpr (Op::kCenters) given[Op::kGiven] = 0;
 }
 
-// The numbers that launches exchange about the spans of a row: its parts, or the sums that give its center.
+// Numbers of a row's spans, which one launch stores and the next loads: the parts, or the sums for the center.
 class SpansOfRow {
  public:
   HIPOPS_METHOD SpansOfRow(const ColumnSums& sums, int64_t row, uint32_t span)
@@ -218,22 +220,17 @@ class SpansOfRow {
 
   template <class Number>
   HIPOPS_METHOD void publish(SpanSlot slot, const Number& number) const {
-    constexpr int kVectors = (sizeof(Number) + kWideBytes - 1) / kWideBytes;
-    static_assert(kVectors * kWideBytes <= kSpanSlotBytes, "a slot has room");
-    Vector<uint32_t, kWideBytes / 4> vector[kVectors]{};
-    __builtin_memcpy(vector, &number, sizeof number);
-    if (thread_index() > 0) return;
-#pragma unroll
-    for (int i = 0; i < kVectors; ++i) store_vector<kWideBytes / 4>(at<uint32_t>(own_, slot) + i * (kWideBytes / 4), vector[i]);
+    if (thread_index() == 0) PartInTensor<uint32_t, Number, kSpanSlotBytes>::store(number, at<uint32_t>(own_, slot));
   }
   // A lane's portion of the sum of all spans' numbers. A reduction over the block adds the portions. AMD: lane 0 of a wave has
   // the wave's portion, by scalar loads. Vector loads would wait for the next row's loads.
   template <class Number, int kBlock>
   HIPOPS_METHOD Number portion(SpanSlot slot) const {
     constexpr uint32_t kLanes = has_scalar_loads ? wave_size : 1;  // with one portion
+    const uint32_t own = thread_index() / kLanes;
     Number sum{};
 #pragma unroll 4
-    for (uint32_t i = uniform(thread_index() / kLanes); i < spans_; i += kBlock / kLanes) {
+    for (uint32_t i = has_scalar_loads ? uniform(own) : own; i < spans_; i += kBlock / kLanes) {
       uint32_t word[sizeof(Number) / 4];
       const uint32_t* const from = at<const uint32_t>(first_ + i * kSpanBytes, slot);
 #pragma unroll
@@ -253,8 +250,8 @@ class SpansOfRow {
   uint32_t spans_;
 };
 
-// The part of a row, which all lanes get. `given` gets the center, if it is not given: for that there is one more number. The
-// launches `parts` and `centers` do not use the result.
+// The part of a row, for all lanes. If the center is not given, it is computed: given[0] is the center, and the last number its
+// rounding error. The launches `parts` and `centers` do not use the result.
 template <class Op, class Shape, class Rows, class Spans, class Columns, class Reduction>
 HIPOPS_FN typename Op::Part part_of_row(const typename Op::Args& args, InputTile<Op, Shape>& tile, const Rows& rows, int64_t base,
                                         Spans spans, const Columns& columns, Reduction& reduction,
@@ -267,7 +264,10 @@ HIPOPS_FN typename Op::Part part_of_row(const typename Op::Args& args, InputTile
       const bool is_known = step == SumStep::results || step == SumStep::parts;
       const Center own = is_known ? spans().template portion<Center, Shape::kBlock>(kSlotOfCenter) : tile.sum(rows, base);
       const Center sum = reduction(own, Sum());
-      if (step == SumStep::centers) spans().publish(kSlotOfCenter, sum);
+      if (step == SumStep::centers) {
+        spans().publish(kSlotOfCenter, sum);
+        return {};
+      }
       Op::find_center(reload_arguments(args), sum, given);
     }
   }
@@ -348,7 +348,7 @@ HIPOPS_FN void sum_chunks(const typename Op::Args& args) {
     RowsOf<Op, Shape> rows(reload_arguments(args).rows);
     int64_t first = chunk * reload_arguments(args).rows.per_block;
     const int64_t all = reload_arguments(args).rows.rows - first, most = reload_arguments(args).rows.per_block;
-    int left = int(all < most ? all : most);  // rows of the chunk that are not computed
+    int left = int(all < most ? all : most);  // rows of the chunk that are still to be computed
     rows.select(first);
     InputTile<Op, Shape> tile;
     tile.issue_loads(rows, base);
