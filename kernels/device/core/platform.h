@@ -84,13 +84,6 @@ constexpr bool has_small_tiles = HIPOPS_CPU_WAVE == 64;
 constexpr bool has_small_tiles = on_amd;
 #endif
 
-// Whether loads from a uniform address are scalar, so that they wait for no vector load. The CPU follows AMD with waves of 64.
-#if defined(HIPOPS_CPU_WAVE)
-constexpr bool has_scalar_loads = HIPOPS_CPU_WAVE == 64;
-#else
-constexpr bool has_scalar_loads = on_amd;
-#endif
-
 // Whether a launch can add shared memory for each block. On AMD, kernels declare all of it.
 constexpr bool has_launch_shared = !on_amd;
 

@@ -34,6 +34,9 @@ template <class Shape>
 constexpr bool has_usual = bounds_set_registers && Shape::kLayout == RowLayout::aligned &&
                            !(is_f16<typename Shape::Element> && Shape::kRowsPerBlock > 1);
 
+// Whether loads from a uniform address are scalar, so that they wait for no vector load. The CPU follows AMD with waves of 64.
+constexpr bool has_scalar_loads = on_amd || (!on_nvidia && wave_size == 64);
+
 // Whether the lane has an element of the row's edge. The first span has the edge.
 template <class Rows>
 HIPOPS_FN bool has_edge(const Rows& rows, int64_t base) { return Rows::kHasEdges && base == 0 && rows.edge() >= 0; }
