@@ -114,4 +114,13 @@ inline hipops_index_report* report_in(const HostTensor& t) {
   return reinterpret_cast<hipops_index_report*>((reinterpret_cast<uintptr_t>(t.view.data) + 7) / 8 * 8);
 }
 
+// Memory for an op, at a multiple of 256 bytes.
+struct Workspace {
+  explicit Workspace(int64_t bytes) : memory(HIPOPS_U8, {bytes + 256}) {
+    if (bytes > 0) data = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.view.data) + 255) / 256 * 256);
+  }
+  HostTensor memory;
+  void* data = nullptr;
+};
+
 }  // namespace hipops_test

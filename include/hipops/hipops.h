@@ -247,7 +247,8 @@ HIPOPS_API hipops_status hipops_fused_add_layer_norm(const hipops_tensor* y, con
  * rstd is the output of rms_norm, or NULL: then it is computed from x, and x must be in the range below. With rstd, eps is
  * not used. `flags` is the flags of the call of rms_norm. HIPOPS_ROUND_BEFORE_WEIGHT: the terms of dw have x * rstd as
  * rms_norm rounded it. A rounding has the derivative 1.
- * HIPOPS_BATCH_INVARIANT changes nothing: dx has that property without the flag, and dw depends on all rows.
+ * HIPOPS_BATCH_INVARIANT changes nothing: dw depends on all rows, and dx has that property without the flag. The bits of dx
+ * also depend on whether the elements of each row, and of the weights, are side by side in all tensors.
  *
  * dw is summed in f32 (f64 in f64), in an order that shapes, strides and alignment determine, and rounded once. The same
  * call gives the same bits on every run on one device. A zero of dw is +0. Without rows dw is 0.
@@ -369,7 +370,7 @@ HIPOPS_API hipops_status hipops_log_softmax_backward(const hipops_tensor* dx, co
  * dx, dy and x have one shape and one dtype. dx may be exactly dy or exactly x. A NULL weight means 1. dw and db may each be
  * NULL, and are [n] in x's dtype or f32, as the weight is; dw needs a weight. They overlap nothing. eps has the same limits
  * as in layer_norm. mean and rstd are the outputs of layer_norm; each may be NULL: then it is computed from x.
- * `flags` is 0 or HIPOPS_BATCH_INVARIANT, which changes nothing: dx has that property without the flag.
+ * `flags` is 0 or HIPOPS_BATCH_INVARIANT, which changes nothing: dx has that property as in rms_norm_backward.
  *
  * The order of dw and db, the workspace and the largest x.shape[last] are as in rms_norm_backward. So is the range, with
  * (x - mean)^2 instead of x^2. The sums of |g| and of |x| must be in range, too. The formula: PyTorch's

@@ -26,15 +26,6 @@ hipops_tensor rows_of(const HostTensor& t, int64_t first, int64_t count) {
   return view;
 }
 
-// Memory for an op, at a multiple of 256 bytes.
-struct Workspace {
-  explicit Workspace(int64_t bytes) : memory(HIPOPS_U8, {bytes + 256}) {
-    if (bytes > 0) data = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.view.data) + 255) / 256 * 256);
-  }
-  HostTensor memory;
-  void* data = nullptr;
-};
-
 struct Batch {
   int64_t rows, cols, shift, gap;  // gap: elements between rows
 };

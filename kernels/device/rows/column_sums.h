@@ -215,6 +215,26 @@ HIPOPS_FN void load_given(const Rows& rows, typename Op::C (&given)[Op::kGiven +
   if constexpr (Op::kCenters) given[Op::kGiven] = 0;
 }
 
+// A lane adds spans as WideSums. Equal terms would round a plain sum the same way each time.
+template <class C>
+HIPOPS_FN WideSum<C> widened(const WideSum<C>& v) { return v; }
+template <class C>
+HIPOPS_FN WideSum<C> rounded(const WideSum<C>& v) { return v; }
+template <class C, int n>
+HIPOPS_FN Sums<WideSum<C>, n> widened(const Sums<C, n>& v) {
+  Sums<WideSum<C>, n> wide;
+#pragma unroll
+  for (int i = 0; i < n; ++i) wide.of[i] = WideSum<C>::of(v.of[i]);
+  return wide;
+}
+template <class C, int n>
+HIPOPS_FN Sums<C, n> rounded(const Sums<WideSum<C>, n>& wide) {
+  Sums<C, n> v;
+#pragma unroll
+  for (int i = 0; i < n; ++i) v.of[i] = wide.of[i].value();
+  return v;
+}
+
 // Numbers of a row's spans, which one launch stores and the next loads: the parts, or the sums for the center.
 class SpansOfRow {
  public:
@@ -229,20 +249,27 @@ class SpansOfRow {
   // the wave's portion, by scalar loads. Vector loads would wait for the next row's loads.
   template <class Number, int kBlock>
   HIPOPS_METHOD Number portion(SpanSlot slot) const {
-    constexpr uint32_t kLanes = has_scalar_loads ? wave_size : 1;  // with one portion
+    constexpr uint32_t kLanes = has_scalar_loads ? wave_size : 1, kStep = kBlock / kLanes, kTogether = 4;
     const uint32_t own = thread_index() / kLanes;
-    Number sum{};
-#pragma unroll 4
-    for (uint32_t i = has_scalar_loads ? uniform(own) : own; i < spans_; i += kBlock / kLanes) {
-      uint32_t word[sizeof(Number) / 4];
-      const uint32_t* const from = at<const uint32_t>(first_ + i * kSpanBytes, slot);
+    decltype(widened(Number())) sum{};
+#pragma unroll 1
+    for (uint32_t i = has_scalar_loads ? uniform(own) : own; i < spans_; i += kTogether * kStep) {
+      uint32_t word[kTogether][sizeof(Number) / 4];
 #pragma unroll
-      for (unsigned w = 0; w < sizeof(Number) / 4; ++w) word[w] = load_uniform(from + w);
-      Number number;
-      __builtin_memcpy(&number, word, sizeof number);
-      sum = sum + number;
+      for (uint32_t n = 0; n < kTogether; ++n) {
+        const uint32_t span = i + n * kStep < spans_ ? i + n * kStep : i;
+        const uint32_t* const from = at<const uint32_t>(first_ + span * kSpanBytes, slot);
+#pragma unroll
+        for (unsigned w = 0; w < sizeof(Number) / 4; ++w) word[n][w] = load_uniform(from + w);
+      }
+#pragma unroll
+      for (uint32_t n = 0; n < kTogether; ++n) {
+        Number number;
+        __builtin_memcpy(&number, word[n], sizeof number);
+        if (i + n * kStep < spans_) sum = sum + widened(number);
+      }
     }
-    return thread_index() % kLanes == 0 ? sum : Number{};
+    return thread_index() % kLanes == 0 ? rounded(sum) : Number{};
   }
 
  private:
