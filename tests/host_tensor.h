@@ -114,13 +114,25 @@ inline hipops_index_report* report_in(const HostTensor& t) {
   return reinterpret_cast<hipops_index_report*>((reinterpret_cast<uintptr_t>(t.view.data) + 7) / 8 * 8);
 }
 
-// Memory for an op, at a multiple of 256 bytes.
-struct Workspace {
-  explicit Workspace(int64_t bytes) : memory(HIPOPS_U8, {bytes + 256}) {
-    if (bytes > 0) data = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.view.data) + 255) / 256 * 256);
+// Memory for `bytes`, 256-byte aligned, between guards.
+class Workspace {
+ public:
+  explicit Workspace(int64_t bytes) : bytes_(bytes), memory_(static_cast<size_t>(bytes) + 3 * 256, kGuard) {
+    offset_ = 256 + (256 - reinterpret_cast<uintptr_t>(memory_.data()) % 256) % 256;
   }
-  HostTensor memory;
-  void* data = nullptr;
+  void* data() { return memory_.data() + offset_; }
+  int64_t bytes() const { return bytes_; }
+  bool guards_are_whole() const {
+    for (size_t i = 0; i < memory_.size(); ++i)
+      if ((i < offset_ || i >= offset_ + static_cast<size_t>(bytes_)) && memory_[i] != kGuard) return false;
+    return true;
+  }
+
+ private:
+  static constexpr unsigned char kGuard = 0x5a;
+  int64_t bytes_;
+  std::vector<unsigned char> memory_;
+  size_t offset_;
 };
 
 }  // namespace hipops_test

@@ -20,27 +20,6 @@ struct ScatterOp {
                                      void* workspace, hipops_index_report* report);
 };
 
-// Memory for `bytes`, 256-byte aligned, between guards.
-class Workspace {
- public:
-  explicit Workspace(int64_t bytes) : bytes_(bytes), memory_(static_cast<size_t>(bytes) + 3 * 256, kGuard) {
-    offset_ = 256 + (256 - reinterpret_cast<uintptr_t>(memory_.data()) % 256) % 256;
-  }
-  void* data() { return memory_.data() + offset_; }
-  int64_t bytes() const { return bytes_; }
-  bool guards_are_whole() const {
-    for (size_t i = 0; i < memory_.size(); ++i)
-      if ((i < offset_ || i >= offset_ + static_cast<size_t>(bytes_)) && memory_[i] != kGuard) return false;
-    return true;
-  }
-
- private:
-  static constexpr unsigned char kGuard = 0x5a;
-  int64_t bytes_;
-  std::vector<unsigned char> memory_;
-  size_t offset_;
-};
-
 // Small whole numbers, whose sums are exact in every dtype.
 inline void fill_with_whole_numbers(HostTensor& t, Random& random) {
   const bool is_signed = hipops::is_float(t.view.dtype);

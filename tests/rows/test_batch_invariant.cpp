@@ -57,9 +57,10 @@ class RowCall {
       for (auto& [name, t] : *all) arguments_.add_tensor(name, t.view.rank == 2 ? rows_of(t, first, count) : t.view);
     int64_t bytes = 0;
     if (op_.workspace_bytes) expect_success(op_.workspace_bytes(arguments_, &bytes));
-    const Workspace workspace(bytes);
-    arguments_.set_workspace(workspace.data, bytes);
+    Workspace workspace(bytes);
+    arguments_.set_workspace(workspace.data(), bytes);
     expect_success(op_.call(arguments_));
+    EXPECT(workspace.guards_are_whole());
     std::vector<std::vector<uint64_t>> bits(static_cast<size_t>(count));
     for (int64_t r = 0; r < count; ++r)
       for (auto& [name, t] : outputs_)
@@ -141,8 +142,8 @@ std::vector<uint64_t> reduced(const HostTensor& x, hipops_reduction reduction, b
   int64_t bytes = 0;
   expect_success(hipops_reduce_workspace_bytes(&y.view, &from, reduction, dims, flags, &bytes));
   if (!has_workspace) bytes = 0;
-  const Workspace workspace(bytes);
-  expect_success(hipops_reduce(&y.view, &from, reduction, dims, flags, workspace.data, bytes, nullptr));
+  Workspace workspace(bytes);
+  expect_success(hipops_reduce(&y.view, &from, reduction, dims, flags, bytes ? workspace.data() : nullptr, bytes, nullptr));
   return all_bits(y);
 }
 int differing_results(const HostTensor& x, hipops_reduction reduction, const Reduced& r, uint32_t flags) {

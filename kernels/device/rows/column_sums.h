@@ -58,12 +58,13 @@ class InputTile {
 #pragma unroll
       for (int i = 0; i < kInputs; ++i) in_[i].issue_load(v, rows.stream(i), Shape::kByElement ? col * rows.step(i) : col);
     }
+    if constexpr (!has_unaligned_vectors) {  // clang warns of an unrolled loop without a body
 #pragma unroll
-    for (int i = 0; i < kInputs; ++i) in_[i].issue_rest(column);
-    if constexpr (Rows::kHasEdges) {
+      for (int i = 0; i < kInputs; ++i) in_[i].issue_rest(column);
+    }
+    if (has_edge(rows, base)) {
 #pragma unroll
-      for (int i = 0; i < kInputs; ++i)
-        if (has_edge(rows, base)) edge_in_[i] = rows.stream(i)[rows.edge()];
+      for (int i = 0; i < kInputs; ++i) edge_in_[i] = rows.stream(i)[rows.edge()];
     }
   }
   template <class Rows>
