@@ -62,9 +62,10 @@ class InputTile {
 #pragma unroll
       for (int i = 0; i < kInputs; ++i) in_[i].issue_rest(column);
     }
-    if (has_edge(rows, base)) {
+    if constexpr (Rows::kHasEdges) {
 #pragma unroll
-      for (int i = 0; i < kInputs; ++i) edge_in_[i] = rows.stream(i)[rows.edge()];
+      for (int i = 0; i < kInputs; ++i)
+        if (has_edge(rows, base)) edge_in_[i] = rows.stream(i)[rows.edge()];
     }
   }
   template <class Rows>
@@ -295,10 +296,7 @@ HIPOPS_FN typename Op::Part part_of_row(const typename Op::Args& args, InputTile
       const bool is_known = step == SumStep::results || step == SumStep::parts;
       const Center own = is_known ? spans().template portion<Center, Shape::kBlock>(kSlotOfCenter) : tile.sum(rows, base);
       const Center sum = reduction(own, Sum());
-      if (step == SumStep::centers) {
-        spans().publish(kSlotOfCenter, sum);
-        return {};
-      }
+      if (step == SumStep::centers) spans().publish(kSlotOfCenter, sum);
       Op::find_center(reload_arguments(args), sum, given);
     }
   }
