@@ -194,7 +194,8 @@ void run(large::Stage& stage, const LargeRows& c, bool is_layer) {
   for (size_t i = 0; is_layer && i < numbers.size(); ++i) mean += half_of(static_cast<int64_t>(i)) * sign(static_cast<int64_t>(i));
   mean /= static_cast<double>(numbers.size());
   stage.expect(dx, large::elements_are(to_dx, 0, dx.pattern(), [=, dtype = c.dtype](const int64_t* index) {
-                 return encode(dtype, half_of(index[1]) - mean * sign(index[1]) / 4);
+                 // layer_norm's zeros are +0: they are sums with -mean(dy), which is +0.
+                 return encode(dtype, half_of(index[1]) - mean * sign(index[1]) / 4 + (is_layer ? 0.0 : -0.0));
                }));
   stage.expect(dw, large::elements_are(to_dw, 0, dw.pattern(), [=, rows = c.rows](const int64_t* index) {
                  return encode(HIPOPS_F32, static_cast<double>(rows) * half_of(index[0]) * sign(index[0]) + 0.0);

@@ -87,7 +87,11 @@ class InputTile {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v)
 #pragma unroll
-      for (int i = 0; i < kInputs; ++i) held_[v][i] = in_[i].value(v);
+      for (int i = 0; i < kInputs; ++i) {
+        held_[v][i] = in_[i].value(v);
+        // Waits. Lanes past the end load a row's last element, over which another wave stores after the next barrier.
+        if constexpr (Shape::kByElement) held_[v][i].issue_before_use();
+      }
 #pragma unroll
     for (int i = 0; i < kInputs; ++i) edge_[i] = edge_in_[i];
   }
