@@ -23,7 +23,7 @@ struct RowProblem {
 using OuterRows = Layout<kMostRowStreams>;
 
 // A flag of describe_rows: unaligned rows are divided at the same columns at every address, so they may be invariant.
-constexpr uint32_t kSameColumns = 1u << 31;
+enum RowFlag : uint32_t { kSameColumns = 1u << 31 };
 
 // The tensors have one shape, one dtype, and elements. Inputs come first. All except the first may be NULL. Scalars of
 // rows and typed inputs may follow. Typed inputs are those from first_typed on, before end_typed.

@@ -51,6 +51,12 @@ template <int N, class T>
 HIPOPS_FN Packed<T, N> load_packed_evict_last(const T* at) { return load_packed<N>(at); }
 #endif
 
+// Whether load_uniform() is a scalar load, which waits for no vector load. The CPU follows AMD with waves of 64.
+#if defined(HIPOPS_CPU_WAVE)
+constexpr bool has_scalar_loads = HIPOPS_CPU_WAVE == 64;
+#else
+constexpr bool has_scalar_loads = on_amd;
+#endif
 // Loads from a uniform address that the kernel does not write. On AMD it is a scalar load, which no vector load waits for.
 template <class T>
 HIPOPS_FN T load_uniform(const T* at) {

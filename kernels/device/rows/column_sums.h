@@ -34,9 +34,6 @@ template <class Shape>
 constexpr bool has_usual = bounds_set_registers && Shape::kLayout == RowLayout::aligned &&
                            !(is_f16<typename Shape::Element> && Shape::kRowsPerBlock > 1);
 
-// Whether loads from a uniform address are scalar, so that they wait for no vector load. The CPU follows AMD with waves of 64.
-constexpr bool has_scalar_loads = on_amd || (!on_nvidia && wave_size == 64);
-
 // Whether the lane has an element of the row's edge. The first span has the edge.
 template <class Rows>
 HIPOPS_FN bool has_edge(const Rows& rows, int64_t base) { return Rows::kHasEdges && base == 0 && rows.edge() >= 0; }
@@ -106,7 +103,7 @@ class InputTile {
       C in[kInputs][kLength], column[Op::kColumns + 1][kLength];
 #pragma unroll
       for (int i = 0; i < kInputs; ++i) {
-        if constexpr (kSecondPass && sizeof(T) < sizeof(C) && !(on_nvidia && is_bf16<T>)) held_[v][i].recompute_derived_by(zero);
+        if constexpr (kSecondPass && sizeof(T) < sizeof(C) && !(bounds_set_registers && is_bf16<T>)) held_[v][i].recompute_derived_by(zero);
 #pragma unroll
         for (int e = 0; e < kLength; ++e) in[i][e] = kSecondPass ? C(held_[v][i].widen_again(e)) : C(widen(held_[v][i][e]));
       }
@@ -133,7 +130,7 @@ class InputTile {
   HIPOPS_METHOD typename Op::Part part(const typename Op::Args& a, const Rows& rows, int64_t base, const Columns& columns, C center) {
     using Part = typename Op::Part;
     // Whether widened elements of sum() would stay in registers. With ptxas they do not.
-    constexpr bool kAfterSum = Op::kCenters && !Op::kUsual && !on_nvidia;
+    constexpr bool kAfterSum = Op::kCenters && !Op::kUsual && !bounds_set_registers;
     const auto part_of = [center](const auto& in, const auto& column) {
       if constexpr (Op::kCenters) return Op::part(in, column, center);
       else return Op::part(in, column);
