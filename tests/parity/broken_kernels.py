@@ -24,7 +24,7 @@ class Run:
     output: str = ""  # a text in its output
     race: bool = False
     guard: str = "zones"
-    plan: str = ""  # "many-rows" or "ordered", for the option of that name
+    plan: str = ""  # "many-rows" or "ordered", for the option of that name; "repeat 3": in grids of one block, too
     case: str = ""  # one case of the topic, if all of them would last long
 
 
@@ -614,7 +614,7 @@ MUTATIONS = (
         "cross_entropy", KERNEL,
         before="      found = found_ahead;",
         after="      load_element<Op>(rows, found);",
-        runs=(Run("sizes", "bf16"),)),
+        runs=(Run("sizes", "f32", plan="repeat 3", case="size_2x128256_f32_label_smoothing_0p1_no_lse_i32"),)),
     Mutation(
         "target_of_another_row_in_memory",
         "A row in memory has the target of the row before.",

@@ -90,7 +90,7 @@ class Build:
                            NO_COLOR="1")
         command = ["./hipops-parity", "--backend", "cpu", "--wave", str(wave), "--op", op, "--topic", run.topic,
                    "--dtype", run.dtype, "--guard", run.guard, "--golden", self.settings["golden"]]
-        command += [f"--{run.plan}"] if run.plan else []
+        command += f"--{run.plan}".split() if run.plan else []
         command += ["--case", run.case] if run.case else []
         return subprocess.run(command, cwd=self.folder, env=environment, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=RUN_SECONDS)
