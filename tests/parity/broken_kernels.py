@@ -614,7 +614,7 @@ MUTATIONS = (
         "cross_entropy", KERNEL,
         before="      found = found_ahead;",
         after="      load_element<Op>(rows, found);",
-        runs=(Run("sizes", "f32", plan="repeat 3", case="size_2x128256_f32_label_smoothing_0p1_no_lse_i32"),)),
+        runs=(Run("sizes", "f32", plan="repeat 3", case="rows_of_4100_vectors_f32_no_lse"),)),
     Mutation(
         "target_of_another_row_in_memory",
         "A row in memory has the target of the row before.",

@@ -214,6 +214,8 @@ def sizes():
                 yield case(f"odd_end_{vectors}" if odd else f"whole_vectors_{vectors}", logits(dtype, (1, vectors * length - odd), offset=odd),
                            outputs=("loss", "dx"))
         yield case("every_second_2100", logits(dtype, (1, 2100), stride=(4200, 2)))
+    for dtype in ("f32", "bf16"):  # more rows than one for a block of the kernels that load rows ahead
+        yield case("rows_of_4100_vectors", logits(dtype, (3, 65600 // (4 if dtype == "f32" else 2))), outputs=("loss", "dx"))
 
 
 TOPICS = {"smoke": smoke, "exact": exact, "adversarial": adversarial, "layouts": layouts, "sizes": sizes}
