@@ -213,7 +213,7 @@ void add_large_cases(int64_t giant, std::vector<large::LargeCase>* cases) {
       {"rows", HIPOPS_BF16, giant / 4000 + 3, 4000, 500},
       {"short_rows", HIPOPS_F16, giant / 40 + 5, 40, 20},
       {"rows_of_2", HIPOPS_BF16, giant / 2 + 5, 2, 1},
-      {"one_row", HIPOPS_BF16, 1, (giant - giant / 1000) / 1000 * 1000, 500},  // about the longest row that the ops take
+      {"one_row", HIPOPS_BF16, 1, (giant - giant / 1000) / 1000 * 1000, 500},  // about the longest row that the ops accept
       {"far_rows", HIPOPS_F32, 5, 1000, 100, giant / 4 + 4},
       {"far_odd_rows", HIPOPS_F64, 5, 1002, 3, giant / 4 + 1},
   };
