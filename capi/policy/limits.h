@@ -22,7 +22,8 @@ struct ColumnSumLimits {
   static constexpr int64_t kUnits = 128, kLeastChunksAUnit = 2;
   // Rows of a chunk that a lane adds: fewer cost time for the workspace, and more would round a sum too often.
   static constexpr int64_t kLeastRows = 2, kMostRows = 128;
-  static constexpr int64_t kMostColumns = (int64_t{1} << 31) - (1 << 20);  // a kernel counts columns in an int, up to a tile past the row's end
+  // A kernel counts columns in an int, up to a tile past the row's end.
+  static constexpr int64_t kMostColumns = (int64_t{1} << 31) - (1 << 20);
   static constexpr int kMergeNeighbours = 3;  // log2 of the lanes with neighbouring sums in `merge`
 };
 

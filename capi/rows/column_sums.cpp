@@ -93,8 +93,9 @@ int64_t needed_bytes(const GradientTensors& t, const RowKernels& kernels, int co
 }  // namespace
 
 void set_sums(const RowChunks& chunks, const RowProblem& p, bool has_sums, int count, void* workspace, ColumnSums* sums) {
-  *sums = {has_sums ? workspace : nullptr, pitch_of(p), chunks.count, chunks.together, static_cast<uint32_t>(chunks.spans)};
-  sums->of_spans = static_cast<char*>(workspace) + workspace_of(chunks, p, has_sums ? count : 0).sums;
+  char* const of_spans = static_cast<char*>(workspace) + workspace_of(chunks, p, has_sums ? count : 0).sums;
+  const auto spans = static_cast<uint32_t>(chunks.spans);
+  *sums = {has_sums ? workspace : nullptr, pitch_of(p), chunks.count, chunks.together, spans, of_spans, SumStep::rows};
 }
 
 hipops_status check_gradients(const GradientTensors& t) {
