@@ -9,8 +9,8 @@
 #include "policy/plan_options.h"
 #include "rows/checks.h"
 #include "runtime/runtime.h"
+#include "tensor/divisor.h"
 #include "tensor/error.h"
-#include "tensor/strided.h"
 #include "tensor/tensor.h"
 
 namespace hipops {
@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* kName = "moe_align_block_size";
 constexpr const char* kKernels[] = {HIPOPS_MOE_ALIGN_BLOCK_SIZE_KERNELS(HIPOPS_KERNEL_NAME)};
+enum Kernel { kCount, kIds, kExperts };
 
 bool supports(hipops_dtype dtype, hipops_dtype second) {
   return second == HIPOPS_NONE && (dtype == HIPOPS_I32 || dtype == HIPOPS_U32 || dtype == HIPOPS_I64);
@@ -91,10 +92,9 @@ hipops_status check(const Call& c) {
 AlignArgs arguments_of(const Call& c) {
   const hipops_tensor &x = *c.x.tensor, &sorted = *c.sorted_ids.tensor, &of_blocks = *c.expert_ids.tensor;
   AlignArgs args{};
-  Layout<1> layout;
-  for (const int d : {1, 0}) add_dimension(&layout, x.shape[d], {step_of(x, d)});
-  if (!is_empty(x)) args.x = walk_of(layout);
   args.ids = x.data, args.id_bytes = dtype_bytes(x.dtype);
+  args.step = step_of(x, 1), args.token_step = step_of(x, 0) - x.shape[1] * args.step;
+  args.of_token = divisor_of(std::max<int64_t>(x.shape[1], 1));
   if (const hipops_tensor* map = c.expert_map.tensor)
     args.expert_map = static_cast<const int32_t*>(map->data), args.map_step = step_of(*map, 0);
   args.sorted_ids = static_cast<int32_t*>(sorted.data), args.sorted_step = step_of(sorted, 0);
@@ -125,10 +125,24 @@ hipops_status hipops_moe_align_block_size(const hipops_tensor* sorted_ids, const
   if (hipops_status status = check(call)) return status;
 
   AlignArgs args = arguments_of(call);
-  // Every block counts all ids, so more blocks would cost more than they save.
+  const PlanOptions options = plan_options();
   constexpr int64_t kBatch = kAlignBlock * kAlignDepth;
-  const int64_t batches = std::max<int64_t>((call.total() + kBatch - 1) / kBatch, 1);
-  args.blocks = static_cast<uint32_t>(plan_options().within_most(std::min(batches, AlignLimits::kMostBlocks)));
-  args.of_block = static_cast<uint32_t>((batches + args.blocks - 1) / args.blocks * kBatch);
-  return launch(op_moe_align_block_size, 0, args.blocks, kAlignBlock, &args, sizeof args, stream);
+  const int64_t batches = std::max<int64_t>(divided_up(call.total(), kBatch), 1);
+  const int64_t blocks = options.within_most(std::min(batches, AlignLimits::kMostBlocks));
+  args.of_block = static_cast<uint32_t>(divided_up(batches, blocks) * kBatch);
+  // expert_ids has room for the counts of some chunks, of 16 bits each.
+  const int64_t room = args.expert_places / divided_up(experts, 2), of_chunk = divided_up(blocks, std::max<int64_t>(room, 1));
+  const bool has_chunks = (options.small_apart ? batches > AlignLimits::kMostUncounted && room > 1 : room > 0) &&
+                          of_chunk * args.of_block <= UINT16_MAX;
+  const auto launch_blocks = [&](Kernel kernel, int64_t grid) {
+    args.blocks = static_cast<uint32_t>(grid);
+    return launch(op_moe_align_block_size, kernel, args.blocks, kAlignBlock, &args, sizeof args, stream);
+  };
+  if (has_chunks) {
+    args.of_chunk = static_cast<uint32_t>(of_chunk) * args.of_block;
+    args.chunks = static_cast<uint32_t>(divided_up(blocks, of_chunk));
+    if (hipops_status status = launch_blocks(kCount, args.chunks)) return status;
+  }
+  if (hipops_status status = launch_blocks(kIds, blocks)) return status;
+  return has_chunks ? launch_blocks(kExperts, options.grid_for(args.expert_places, kAlignBlock)) : HIPOPS_SUCCESS;
 }

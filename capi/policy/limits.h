@@ -130,7 +130,8 @@ struct SelectLimits {
 
 struct AlignLimits {
   static constexpr int64_t kMostBlockSize = 1 << 16;  // hipops.h names it
-  static constexpr int64_t kMostBlocks = 32;  // each counts all ids, which costs a block about 1/13 of placing them
+  static constexpr int64_t kMostBlocks = 128;  // each loads all counts
+  static constexpr int64_t kMostUncounted = 16;  // batches. A block counts them faster than three launches
 };
 
 struct SortLimits {

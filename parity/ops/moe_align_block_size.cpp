@@ -58,7 +58,7 @@ void reference(Case* test) {
 void random_align(RandomCase& m) {
   const int64_t experts = m.choices.one_in(4) ? m.choices.between(1, 1024) : m.choices.between(1, 40);
   const int64_t size = m.choices.one_in(4) ? m.choices.between(1, 130) : m.choices.pick<int64_t>({1, 2, 4, 16});
-  const int64_t k = m.choices.between(0, 9), tokens = m.choices.between(0, m.choices.one_in(4) ? 700 : 30);
+  const int64_t k = m.choices.between(0, 9), tokens = m.choices.between(0, m.choices.one_in(4) ? 2000 : 30);
   const int64_t total = tokens * k, places = total + std::min(total, experts) * (size - 1) + m.choices.below(4);
   const int64_t spread = experts + (m.choices.one_in(3) ? 3 : 0);
   const bool has_negative = m.choices.one_in(4), is_one = m.choices.one_in(8);

@@ -1313,8 +1313,8 @@ MUTATIONS = (
         "aligned_ids_of_earlier_blocks",
         "A block places its ids as if earlier blocks had none of their expert.",
         "moe_align_block_size", "moe_align_block_size.hip",
-        before="if (i < first) cursor",
-        after="if (first > a.total) cursor",
+        before="if (i < first) before",
+        after="if (first > a.total) before",
         runs=(Run("sizes", "i32", output="size_40000x1"),)),
     Mutation(
         "sampled_with_one_more_tie",

@@ -47,7 +47,7 @@ TEST_CASE("moe_align_block_size refuses other shapes, dtypes and numbers", "[moe
 
 TEST_CASE("moe_align_block_size gives the same results for any grid", "[moe_align_block_size]") {
   on_cpu([] {
-    constexpr int64_t kTokens = 2000, kOfToken = 6, kExperts = 70, kSize = 8, kPlaces = kTokens * kOfToken + kExperts * (kSize - 1);
+    constexpr int64_t kTokens = 4000, kOfToken = 6, kExperts = 70, kSize = 8, kPlaces = kTokens * kOfToken + kExperts * (kSize - 1);
     HostTensor x(HIPOPS_I32, {kTokens, kOfToken});
     for (int64_t i = 0; i < x.count(); ++i) x.set(i, static_cast<double>(i * 7919 % 1009 % 71));
     const auto aligned = [&] {
