@@ -72,9 +72,9 @@ struct Op {
   std::atomic<void* const*> functions[kMaxDevices] = {};
 };
 
-// The possible numbers of blocks in a cluster, up to kLargestCluster, and the most work-items of each block. A multiprocessor
-// has room for three blocks of a row kernel with 160, and for two with 256.
-constexpr uint32_t kClusterSizes[] = {2, 4, 8, 16}, kClusterBlocks[] = {160, 256, 512};
+// The possible numbers of blocks in a cluster, up to kLargestCluster, and the most work-items of each block: a multiprocessor
+// has room for 4, 3, 2 or 1 of them, of 128 registers a work-item.
+constexpr uint32_t kClusterSizes[] = {2, 4, 8, 16}, kClusterBlocks[] = {128, 160, 256, 512};
 
 struct LaunchShape {
   uint32_t grid, block;       // blocks, and work-items of each
