@@ -20,8 +20,8 @@ struct DynamicQuantizeArgs {
 
 #define HIPOPS_DYNAMIC_QUANTIZE_KERNELS(X)                     \
   HIPOPS_FEW_ROW_KERNELS_OF(X, dynamic_quantize, f32, 4, 768)  \
-  HIPOPS_SPLIT_ROWS_OF(X, dynamic_quantize, f32)               \
+  HIPOPS_SPLIT_ROWS_OF(X, dynamic_quantize, f32, 512)          \
   HIPOPS_FEW_ROW_KERNELS_OF(X, dynamic_quantize, f16, 4, 768)  \
-  HIPOPS_SPLIT_ROWS_OF(X, dynamic_quantize, f16)               \
+  HIPOPS_SPLIT_ROWS_OF(X, dynamic_quantize, f16, 512)          \
   HIPOPS_FEW_ROW_KERNELS_OF(X, dynamic_quantize, bf16, 4, 768) \
-  HIPOPS_SPLIT_ROWS_OF(X, dynamic_quantize, bf16)
+  HIPOPS_SPLIT_ROWS_OF(X, dynamic_quantize, bf16, 512)

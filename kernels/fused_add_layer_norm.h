@@ -18,10 +18,10 @@ struct FusedAddLayerNormArgs {
 #define HIPOPS_FUSED_ADD_LAYER_NORM_KERNELS(X)                     \
   HIPOPS_FEW_ROW_KERNELS_OF(X, fused_add_layer_norm, f32, 2, 768)  \
   HIPOPS_CLUSTER_OF(X, fused_add_layer_norm, f32, unaligned, 2)    \
-  HIPOPS_SPLIT_ROWS_OF(X, fused_add_layer_norm, f32)               \
+  HIPOPS_SPLIT_ROWS_OF(X, fused_add_layer_norm, f32, 512)          \
   HIPOPS_FEW_ROW_KERNELS_OF(X, fused_add_layer_norm, f16, 2, 640)  \
   HIPOPS_CLUSTER_OF(X, fused_add_layer_norm, f16, unaligned, 2)    \
-  HIPOPS_SPLIT_ROWS_OF(X, fused_add_layer_norm, f16)               \
+  HIPOPS_SPLIT_ROWS_OF(X, fused_add_layer_norm, f16, 512)          \
   HIPOPS_FEW_ROW_KERNELS_OF(X, fused_add_layer_norm, bf16, 2, 640) \
   HIPOPS_CLUSTER_OF(X, fused_add_layer_norm, bf16, unaligned, 2)   \
-  HIPOPS_SPLIT_ROWS_OF(X, fused_add_layer_norm, bf16)
+  HIPOPS_SPLIT_ROWS_OF(X, fused_add_layer_norm, bf16, 512)

@@ -18,13 +18,13 @@ struct LogSoftmaxBackwardArgs {
   HIPOPS_FEW_ROW_KERNELS_OF(X, log_softmax_backward, f32, 2, 768)  \
   HIPOPS_CLUSTER_OF(X, log_softmax_backward, f32, aligned, 4)      \
   HIPOPS_CLUSTER_OF(X, log_softmax_backward, f32, unaligned, 4)    \
-  HIPOPS_SPLIT_ROWS_OF(X, log_softmax_backward, f32)               \
+  HIPOPS_SPLIT_ROWS_OF(X, log_softmax_backward, f32, 768)          \
   HIPOPS_FEW_ROW_KERNELS_OF(X, log_softmax_backward, f16, 2, 768)  \
   HIPOPS_CLUSTER_OF(X, log_softmax_backward, f16, aligned, 4)      \
   HIPOPS_CLUSTER_OF(X, log_softmax_backward, f16, unaligned, 4)    \
-  HIPOPS_SPLIT_ROWS_OF(X, log_softmax_backward, f16)               \
+  HIPOPS_SPLIT_ROWS_OF(X, log_softmax_backward, f16, 768)          \
   HIPOPS_FEW_ROW_KERNELS_OF(X, log_softmax_backward, bf16, 2, 768) \
   HIPOPS_CLUSTER_OF(X, log_softmax_backward, bf16, aligned, 4)     \
   HIPOPS_CLUSTER_OF(X, log_softmax_backward, bf16, unaligned, 4)   \
-  HIPOPS_SPLIT_ROWS_OF(X, log_softmax_backward, bf16)              \
+  HIPOPS_SPLIT_ROWS_OF(X, log_softmax_backward, bf16, 768)         \
   X(log_softmax_backward_f64_strided_stream, f64, 512, 4, 512, strided, streamed, 1024)

@@ -19,11 +19,11 @@ struct SoftmaxBackwardArgs {
 #define HIPOPS_SOFTMAX_BACKWARD_KERNELS(X)                     \
   HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_backward, f32, 2, 768)  \
   HIPOPS_CLUSTER_OF(X, softmax_backward, f32, unaligned, 4)    \
-  HIPOPS_SPLIT_ROWS_OF(X, softmax_backward, f32)               \
+  HIPOPS_SPLIT_ROWS_OF(X, softmax_backward, f32, 768)          \
   HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_backward, f16, 2, 768)  \
   HIPOPS_CLUSTER_OF(X, softmax_backward, f16, unaligned, 4)    \
-  HIPOPS_SPLIT_ROWS_OF(X, softmax_backward, f16)               \
+  HIPOPS_SPLIT_ROWS_OF(X, softmax_backward, f16, 768)          \
   HIPOPS_FEW_ROW_KERNELS_OF(X, softmax_backward, bf16, 2, 768) \
   HIPOPS_CLUSTER_OF(X, softmax_backward, bf16, unaligned, 4)   \
-  HIPOPS_SPLIT_ROWS_OF(X, softmax_backward, bf16)              \
+  HIPOPS_SPLIT_ROWS_OF(X, softmax_backward, bf16, 768)         \
   X(softmax_backward_f64_strided_stream, f64, 512, 4, 512, strided, streamed, 1024)

@@ -40,12 +40,12 @@ int cluster_of(const RowKernels& kernels, const RowKernel& k, const RowProblem& 
 // - Packed: one work-item computes a row alone, which is slow. At least a block for each unit must hide that.
 // - Unaligned: not for packed rows. The handling of a short row's ends costs more than vectors save.
 // - Parts: if there are too few rows to keep all units busy, or if a row is too large to stay in caches until its
-//   second read. With kSpansOfAll rows or more, each row would be one span, so a split gains nothing.
+//   second read. With kMostSplitRows or more, whole rows keep units busy.
 bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device, const PlanOptions& options) {
   if (k.layout == RowLayout::packed) return !has_at_most(int64_t{k.block} * device.units - 1, p, options);
   if (k.layout == RowLayout::unaligned && p.layout == RowLayout::packed) return false;
   if (k.body != RowBody::parts) return true;
-  return has_at_most(kSpansOfAll - 1, p, options) &&
+  return has_at_most(kMostSplitRows - 1, p, options) &&
          (p.rows < RowLimits::kFewRowsAUnit * device.units || bytes_of(p) >= RowLimits::kLeastSplitRowBytes);
 }
 

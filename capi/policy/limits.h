@@ -11,6 +11,7 @@ struct RowLimits {
   static constexpr int64_t kPackedBlocksAUnit = 4;     // or more, if their rows have no room in shared memory
   static constexpr int64_t kFewRowsAUnit = 2;          // up to here units are nearly idle, so rows get more lanes
   static constexpr int64_t kLeastSplitRowBytes = 1 << 20;  // such a row leaves the caches before a block reads it again
+  static constexpr int64_t kMostSpanRounds = 4;  // of blocks with spans of rows; more gain little
   static constexpr int64_t kBlocksAUnitOfRepeats = 128;  // of rows whose mask repeats; more would load it more often
   static constexpr int64_t kLeastWaves = 4;  // of a block, on AMD only. Shorter rows get fewer vectors a lane
 };

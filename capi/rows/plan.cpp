@@ -25,6 +25,24 @@ int64_t by_typed_input(const RowProblem& p, const DeviceNumbers& device, int64_t
   return std::min(groups, divided_up(RowLimits::kBlocksAUnitOfRepeats * device.units, period) * period);
 }
 
+// Split rows: the units of kSpanVectors vectors of a row. The rest has room for the row's edge.
+int64_t span_units(const RowProblem& p) {
+  return (p.cols - kWideAccess) * dtype_bytes(p.dtype) / (kSpanVectors * kWideAccess);
+}
+// The number of spans of a row: so that all blocks run at a time, in the number of rounds that ends first. A round costs the
+// time of a tile in addition. A span has room for all parts, and two more for their alignment.
+int32_t spans_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
+  const int64_t blocks = device.units * (k.resident / k.block), units = span_units(p), tile = k.block * k.vectors / kSpanVectors;
+  int64_t best = 1, least = INT64_MAX;
+  for (int64_t rounds = 1; rounds <= RowLimits::kMostSpanRounds; ++rounds) {
+    int64_t spans = std::clamp<int64_t>(rounds * blocks / p.rows, 1, kMostSpans);
+    while (spans > 1 && units / spans * kPartsAUnit < spans + 2) --spans;
+    const int64_t time = divided_up(p.rows * spans, blocks) * (divided_up(units, spans) + tile);
+    if (time < least) best = spans, least = time;
+  }
+  return static_cast<int32_t>(best);
+}
+
 }  // namespace
 
 const RowKernels* row_kernels_of(const Op& op) {
@@ -52,7 +70,7 @@ bool takes(const RowKernels& kernels, const RowChoice& choice, const RowProblem&
   if (k.layout == RowLayout::unaligned && has_gaps) return false;
   const int most = k.body == RowBody::cluster ? device.largest_cluster : 1;
   if (choice.cluster < 1 || choice.cluster > most || (choice.cluster & (choice.cluster - 1)) != 0) return false;
-  if (k.body == RowBody::parts) return p.may_split && p.cols >= 2 * elements_of_tile(k, p.dtype) + kWideAccess;
+  if (k.body == RowBody::parts) return p.may_split && p.cols >= 2 * elements_of_tile(k, p.dtype) + kWideAccess && p.cols <= kMostSplitColumns;
   return k.body == RowBody::streamed || choice.cluster * lanes_of(k, device) * k.vectors >= vectors_of(k, p);
 }
 
@@ -74,10 +92,9 @@ RowLaunch resolve(PlanOptions options, const RowKernels& kernels, const RowChoic
   }
   int64_t work = divided_up(p.rows, rows);
   if (k.body == RowBody::parts) {
-    const int64_t tile = elements_of_tile(k, p.dtype), tiles = (p.cols - kWideAccess) / tile;
-    plan.per_block = divided_up(tiles, std::min<int64_t>(kMostSpans, divided_up(kSpansOfAll, p.rows)));
-    plan.spans = static_cast<int32_t>(tiles / plan.per_block);
-    work = p.rows * plan.spans;  // with kSpansOfAll rows or more, each has one span
+    plan.spans = spans_of(k, p, device);
+    plan.per_block = span_units(p) / plan.spans;
+    work = p.rows * plan.spans;
   } else if (k.layout == RowLayout::packed) {
     const int64_t each = divided_up(p.rows, RowLimits::kPackedBlocksAUnit * device.units * rows) * rows;
     plan.per_block = rows = std::min(each, staged_at_most(p.dtype) / p.cols);

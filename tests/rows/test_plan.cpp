@@ -117,13 +117,16 @@ std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLau
   int64_t rows = has_row ? 1 : k.block / plan.lanes, all = p.rows;  // of a block, and of the problem
   if (k.body == RowBody::parts) {
     const RowKernel& next = kernels.kernel[std::min(plan.kernel + 1, kernels.count - 1)];
-    const int64_t tile = elements_of_tile(k, p.dtype);
+    const int64_t unit = kSpanVectors * length;
     if (!p.may_split) return "split in place";
     if (next.body != RowBody::merged || next.layout != k.layout || next.block != k.block || next.vectors != k.vectors)
       return "the kernel of its second launch";
     if (plan.spans < 1 || plan.spans > kMostSpans || plan.per_block < 1) return "its spans";
-    // The last span has room for partial sums, too, at any offset of the row's first vector.
-    if (plan.spans * plan.per_block * tile + 2 * length > p.cols) return "the room of spans";
+    // All spans are of per_block units, or one more. Each has room for all parts, at any offset of the row's first vector.
+    if (plan.spans * plan.per_block * unit + 2 * length > p.cols) return "the room of spans";
+    if (plan.spans * (plan.per_block + 1) * unit + 16 <= p.cols) return "units of no span";
+    if (plan.per_block * unit * bytes < plan.spans * kMostPartBytes + 16) return "the room for parts";
+    if (p.cols > kMostSplitColumns) return "columns past an int";
     all = p.rows * plan.spans;
   } else if (plan.spans != 0 || k.body == RowBody::merged) {
     return "spans of rows that are whole";

@@ -28,8 +28,10 @@ enum class RowBody : int32_t {
   streamed,  // in memory: one block reads it twice, tile by tile
 };
 
-// Split rows: up to kMostSpans spans of each, about kSpansOfAll of all (to fill a large device). Bytes of a Part.
-constexpr int kMostSpans = 256, kSpansOfAll = 512, kMostPartBytes = 32;
+// Split rows: fewer than kMostSplitRows, each of up to kMostSpans spans. Bytes of a Part. Spans begin at multiples of
+// kSpanVectors vectors (of whole waves) from the row's first one. A unit of kSpanVectors has room for kPartsAUnit parts.
+constexpr int kMostSplitRows = 512, kMostSpans = 256, kMostPartBytes = 32, kSpanVectors = 64, kPartsAUnit = kSpanVectors / 2;
+constexpr int64_t kMostSplitColumns = (int64_t{1} << 31) - (1 << 20);  // columns, up to a tile past the end, fit in an int
 // Whether NVIDIA's kernels are persistent and prefetch the next row.
 constexpr bool prefetches_rows(RowBody body) { return body == RowBody::cluster; }
 constexpr int64_t kMostRowBlocks = int64_t{1} << 21;  // of a launch: the number of work-items stays below 2^32
@@ -67,7 +69,7 @@ struct RowStreams : TypedInputs<kTyped_> {
   int32_t dimensions;  // at least 1
   int32_t spans;      // of a split row
   int32_t has_scalars;
-  int64_t per_block;  // split: tiles of a span (the last one has the rest, too); packed: rows that a block stages
+  int64_t per_block;  // split: units of a span (the first spans have one more); packed: rows that a block stages
   Dimension outer[kMostOuterDimensions];  // innermost first
   int64_t step[kStreams];                 // strided: between two elements
 };
@@ -112,7 +114,7 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 // multiprocessor (NVIDIA) has room for, so a work-item has at most 65536 / resident registers.
 #define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)                              \
   X(op##_##T##_unaligned_cluster, T, 512, in_cluster, 512, unaligned, cluster, 512)   \
-  HIPOPS_SPLIT_ROWS_OF(X, op, T)                                                      \
+  HIPOPS_SPLIT_ROWS_OF(X, op, T, 512)                                                 \
   X(op##_##T##_unaligned_stream, T, 256, 4, 256, unaligned, streamed, 512)            \
   X(op##_##T##_strided_32x4, T, 32, 4, 128, strided, on_chip, 1024)                   \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
@@ -133,9 +135,9 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 #define HIPOPS_CLUSTER_OF(X, op, T, layout, in_cluster)                                \
   X(op##_##T##_##layout##_cluster, T, 512, in_cluster, 512, layout, cluster, 512)
 // For rows so few, or so long, that several blocks share one: two launches.
-#define HIPOPS_SPLIT_ROWS_OF(X, op, T)                                                \
-  X(op##_##T##_unaligned_parts, T, 256, 4, 256, unaligned, parts, 512)                \
-  X(op##_##T##_unaligned_merged, T, 256, 4, 256, unaligned, merged, 512)
+#define HIPOPS_SPLIT_ROWS_OF(X, op, T, resident)                                      \
+  X(op##_##T##_unaligned_parts, T, 256, 4, 256, unaligned, parts, resident)           \
+  X(op##_##T##_unaligned_merged, T, 256, 4, 256, unaligned, merged, resident)
 // All rows by six kernels, for ops that need no more. in_unaligned: `vectors` of unaligned rows. resident: of all on chip
 // but aligned_512x4.
 #define HIPOPS_FEW_ROW_KERNELS_OF(X, op, T, in_unaligned, resident)                    \

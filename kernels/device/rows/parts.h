@@ -85,10 +85,11 @@ class Span {
   int64_t row, begin, end;
 
   HIPOPS_METHOD Span(const StreamsOf<Op>& s, int64_t i) : s_(&s) {
-    row = i / s.spans;
-    index_ = int(i - row * s.spans);
+    row = uint32_t(i) / uint32_t(s.spans);
+    index_ = int(i) - int(row) * s.spans;
+    longer_ = int((s.cols - kWideBytes) / kUnit - s.per_block * s.spans);
     begin = begin_of(index_);
-    end = index_ + 1 < s.spans ? begin_of(index_ + 1) : s.cols;
+    end = end_of(index_);
   }
 
   HIPOPS_METHOD void publish(const Part& part) const {
@@ -101,17 +102,18 @@ class Span {
   template <class Reduction>
   struct Parts {
     static constexpr bool kInOrder = false;
+    const Span& span;
     const T* from;
-    int spans, threads;
-    int64_t in_each, in_last, edges;  // elements of each span but the last; of the last span; of the row's edge
+    int64_t in_vectors;  // elements of the row that are not its edge
     Reduction& reduction;
 
-    HIPOPS_METHOD int64_t elements() const { return (spans - 1) * in_each + in_last + edges; }
+    HIPOPS_METHOD int64_t elements() const { return span.s_->cols; }
     template <class O, class F>
     HIPOPS_METHOD auto reduce(O op, F f) const {
       auto all = O::template identity<decltype(f(Part(), int64_t()))>();
-      for (int i = thread_index(); i < spans; i += threads) {
-        const int64_t count = (i + 1 < spans ? in_each : in_last) + (i == 0 ? edges : 0);
+      for (int i = thread_index(); i < span.s_->spans; i += span.s_->lanes) {
+        const int64_t last = span.end_of(i), end = last < in_vectors ? last : in_vectors;
+        const int64_t count = end - span.begin_of(i) + (i == 0 ? elements() - in_vectors : 0);
         all = op(all, f(InTensor::load(from + i * kPartElements), count));
       }
       return reduction(all, op);
@@ -122,9 +124,7 @@ class Span {
   HIPOPS_METHOD Parts<Reduction> parts(Reduction& reduction) const {
     Rows rows(*s_);
     rows.select(row);
-    const int64_t in_vectors = rows.elements_in_vectors();
-    return {area_of(rows, begin), s_->spans, s_->lanes, begin_of(1),
-            in_vectors - begin_of(s_->spans - 1), s_->cols - in_vectors, reduction};
+    return {*this, area_of(rows, begin), rows.elements_in_vectors(), reduction};
   }
 
  private:
@@ -132,18 +132,19 @@ class Span {
   static constexpr int kPartElements = kPartBytes / int(sizeof(T));  // of y, for one part
   static constexpr int kInWide = kWideBytes / int(sizeof(T));
   using InTensor = PartInTensor<T, Part, kPartBytes>;
-  static constexpr int kTile = Shape::kBlock * Shape::kVectors * Shape::kLength;
-  static_assert(kMostSpans * kPartElements + kInWide <= kTile, "a tile has a place for each span's part");
+  static constexpr int kUnit = kSpanVectors * Shape::kLength;
+  static_assert(kPartsAUnit * kPartElements <= kUnit && kInWide <= 2 * kPartElements, "the launcher leaves room for parts");
 
-  HIPOPS_METHOD int64_t begin_of(int span) const { return span * s_->per_block * kTile; }
-  // The area for parts in the tile of y at `base`, from a multiple of 16 bytes on.
+  HIPOPS_METHOD int64_t begin_of(int span) const { return (span * s_->per_block + (span < longer_ ? span : longer_)) * kUnit; }
+  HIPOPS_METHOD int64_t end_of(int span) const { return span + 1 < s_->spans ? begin_of(span + 1) : s_->cols; }
+  // The area for parts in the span of y at `base`, from a multiple of 16 bytes on.
   static HIPOPS_METHOD T* area_of(const Rows& rows, int64_t base) {
     T* const at = rows.template stream_of<T>(Op::kInputs) + rows.first_column(base);
     return at + (kInWide - misalignment(at)) % kInWide;
   }
 
   const StreamsOf<Op>* s_;
-  int index_;
+  int index_, longer_;  // longer_: spans that have a unit more
 };
 
 }  // namespace

@@ -60,6 +60,9 @@ struct SumOfSquares {
 
   template <class Parts>
   static HIPOPS_METHOD SumOfSquares merged(const Parts& parts) {
+    if constexpr (Parts::kInOrder) {
+      if (__builtin_expect(parts.a.exponent == parts.b.exponent, 1)) return {parts.a.sum + parts.b.sum, parts.a.exponent};
+    }
     const int e = int(parts.reduce(Maximum(), [](const SumOfSquares& p, int64_t) { return C(p.exponent); }));
     const auto scaled = [e](const SumOfSquares& p, int64_t) {
       const C power = power_at_least_normal<C>(p.exponent - e);

@@ -241,14 +241,17 @@ HIPOPS_FN void run_packed_rows(const typename Op::Args& args) {
   }
 }
 
-// Iterates once over the tiles of a row that begin in [base, end). NVIDIA prefetches the next tile. Each step locates
-// the row again: gfx9 has no scalar registers to keep its place.
+// Iterates once over the tiles of a row that begin in [base, end). `merged` iterates backward: the launch before has left
+// the end in the cache. Each step locates the row again: gfx9 has no scalar registers to keep its place.
 template <class Op, class Shape>
 class Tiles {
  public:
   using Rows = RowsOf<Op, Shape>;
 
-  HIPOPS_METHOD Tiles(int64_t row, int64_t base, int64_t end) : row_(row), next_(base), end_(end) {}
+  HIPOPS_METHOD Tiles(int64_t row, int64_t base, int64_t end) : row_(row), begin_(base), next_(base), end_(end) {
+    constexpr int kTile = Shape::kBlock * Shape::kVectors * Shape::kLength;
+    if constexpr (kBackward) next_ += (end - base - 1) / kTile * kTile;
+  }
 
   // Issues the loads of the first tile, before the caller does other work.
   HIPOPS_METHOD void issue_loads(const typename Op::Args& args) {
@@ -257,31 +260,35 @@ class Tiles {
   // Calls f(args, rows, base, tile) for each tile, with the loads of the next one in flight.
   template <class F>
   HIPOPS_METHOD void for_each(const typename Op::Args& args, F f) {
+    bool has_next;
     do {
       const typename Op::Args& a = reload_arguments(args);
       const Rows all = rows(a);
-      const int64_t base = next_;
+      const int64_t base = next_, step = all.next_base(0);
       if constexpr (!may_prefetch_rows) tile_.issue_loads(all, base);
       tile_.wait(a, all, base);
-      next_ = all.next_base(base);
-      if (!all.has_vectors_at(next_)) next_ = end_;
+      next_ = kBackward ? base - step : base + step;
+      has_next = kBackward ? next_ >= begin_ : next_ < end_ && all.has_vectors_at(next_);
       if constexpr (may_prefetch_rows) {
-        if (next_ < end_) tile_.issue_loads(all, next_);
+        if (has_next) tile_.issue_loads(all, next_);
       }
       f(a, all, base, tile_);
-    } while (next_ < end_);
+    } while (has_next);
   }
 
  private:
+  static constexpr bool kBackward = Shape::kBody == RowBody::merged;
+
   HIPOPS_METHOD Rows rows(const typename Op::Args& args) const {
     load_row_arguments<Op, Shape>(args);
     Rows all(args.rows);
     all.select(row_);
+    all.stop_at(end_);
     return all;
   }
 
   Tile<Op, Shape> tile_;
-  int64_t row_, next_, end_;
+  int64_t row_, begin_, next_, end_;
 };
 
 // The part of all tiles. Each lane reduces its own elements first: waves wait for each other only in the last merge().
@@ -354,6 +361,7 @@ HIPOPS_FN void run_spans(const typename Op::Args& args) {
     if constexpr (Shape::kBody == RowBody::parts) {
       span.publish(part_of(tiles, args, reduction));
     } else {
+      wait_for_launch_before();  // only for the parts: the launch before has waited for the one before it, so x is there
       const auto part = Op::merge(a, span.parts(reduction));
       const auto row = Op::finalize(reload_arguments(args), part);
       store_all(tiles, args, row);
@@ -378,7 +386,8 @@ HIPOPS_FN void run_part_of_wave(const typename Op::Args& a) {
 template <class Op, class Shape>
 HIPOPS_FN void run_rows(const typename Op::Args& a) {
   if constexpr (Shape::kBody == RowBody::streamed) run_streamed_rows<Op, Shape>(a);
-  else if constexpr (!Shape::kOnChip) run_spans<Op, Shape>(a);
+  // All vectors of a tile are in flight.
+  else if constexpr (!Shape::kOnChip) run_spans<Op, typename Shape::template WithVectors<Tile<Op, Shape>::kInFlight>>(a);
   else if constexpr (Shape::kInCluster && few_registers) run_streamed_rows<Op, typename Shape::Streamed>(a);
   else if constexpr (Shape::kLayout == RowLayout::packed) run_packed_rows<Op, Shape>(a);
   else if constexpr (Shape::kRowsPerBlock > 1 && !Shape::kByElement) run_part_of_wave<Op, Shape>(a);
@@ -397,6 +406,6 @@ constexpr int work_items(int block, RowBody body, int resident) {
 // The kernels of an op's list. `Op` is a template of the element type.
 #define HIPOPS_ROW_KERNEL(Op, Args, name, T, lanes, vectors, block, layout, body, resident)     \
   HIPOPS_KERNEL_UP_TO(work_items(block, RowBody::body, resident)) name(HIPOPS_ARGS(Args) a) {   \
-    follow_launch_before();                                                                    \
+    if constexpr (RowBody::body != RowBody::merged) follow_launch_before();                    \
     run_rows<Op<T>, RowShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a); \
   }

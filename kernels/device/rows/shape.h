@@ -45,7 +45,7 @@ class Rows {
   static constexpr int kLength = Shape::kLength;
   static constexpr bool kByElement = Shape::kByElement;
   // A place in a row, in 64 bits if a row may be that long.
-  using Column = typename Choose<Shape::kOnChip, int, int64_t>::type;
+  using Column = typename Choose<Shape::kBody == RowBody::streamed, int64_t, int>::type;
 
   explicit HIPOPS_METHOD Rows(const Streams& s) : s_(&s) {}
 
@@ -134,13 +134,17 @@ class Rows {
     return Column(base) + Column(vector * kLength + head());
   }
   HIPOPS_METHOD Column first_column(int64_t base) const { return Column(base) + head(); }
-  HIPOPS_METHOD bool contains(Column col) const { return col < end(); }
+  HIPOPS_METHOD bool contains(Column col) const { return col < stop(); }
   // A vector past the end is replaced by the last one, and ignored later. So the load needs no branch.
   HIPOPS_METHOD Column clamp_to_row(Column col) const {
-    const Column last = end() - kLength;
+    const Column last = stop() - kLength;
     return col < last ? col : last;
   }
-  HIPOPS_METHOD bool has_next(Column col) const { return col + kLength < end(); }
+  HIPOPS_METHOD bool has_next(Column col) const { return col + kLength < stop(); }
+  // Leaves out vectors from `base` on, which belong to other spans.
+  HIPOPS_METHOD void stop_at(int64_t base) {
+    if constexpr (kIsSplit) stop_ = base < elements_in_vectors() ? Column(base) + head() : end();
+  }
 
   // The row's edge: elements before the first vector and after the last. edge(): the work-item's element, or -1.
   static constexpr bool kHasEdges = Shape::kLayout == RowLayout::unaligned;
@@ -164,7 +168,9 @@ class Rows {
 
  private:
   HIPOPS_METHOD int lane_bits() const { return first_bit(LaneMask(Shape::kLanesAsNeeded ? s_->lanes : Shape::kLanes)); }
+  static constexpr bool kIsSplit = Shape::kBody == RowBody::parts || Shape::kBody == RowBody::merged;
   HIPOPS_METHOD Column end() const { return kHasEdges ? end_ : cols(); }
+  HIPOPS_METHOD Column stop() const { return kIsSplit ? stop_ : end(); }
   HIPOPS_METHOD int head() const { return kHasEdges ? head_ : 0; }
 
   HIPOPS_METHOD void step_along(int d, int64_t rows) {
@@ -209,7 +215,7 @@ class Rows {
   T* row_[Streams::kStreams];
   const char* more_[kMore > 0 ? kMore : 1];  // of typed inputs and given scalars
   int head_ = 0;  // the first element in a vector
-  Column end_;    // the end of the last vector
+  Column end_, stop_;  // the end of the last vector; of the span's last vector
   int64_t number_;  // of the row
   int64_t has_row_ = false;  // not bool: clang keeps a copied struct with padding in memory, not in registers
 };
