@@ -136,10 +136,9 @@ Parts parts_of(const Call& c, bool is_whole) {
   const int64_t tiles = divided_up(elements_loaded(c, is_whole), kTile);
   const Parts one{1, tiles * kTile};
   if (c.k > kManyK || has_waves(c, is_whole)) return one;
-  int64_t most = std::min(tiles, (c.k <= kFewK ? S::kBlocks : S::kBlocksOfMany) / c.rows());
+  int64_t most = std::min(tiles, S::kBlocks / c.rows());
   // `merge`: one block selects among k candidates of each part. They are no more than the columns of a part.
-  const int64_t square = has_runs(c) ? std::max(S::kRuns * S::kRuns, c.columns() / S::kRunColumns) / std::max<int64_t>(c.rows() / S::kRunRows, 1)
-                                     : c.columns() / c.k;
+  const int64_t square = has_runs(c) ? std::max(S::kRuns * S::kRuns, c.columns() / S::kRunColumns) : c.columns() / c.k;
   while (most * most > square) most -= most / 8 + 1;
   if (most < 2) return one;
   const int64_t of_part = divided_up(tiles, most);
@@ -150,7 +149,7 @@ Parts parts_of(const Call& c, bool is_whole) {
 int64_t candidates_of_part(const Call& c) { return c.k <= kFewK ? c.k + c.k / 2 + 8 : c.k; }
 
 int64_t candidate_bytes(const Call& c, const Parts& parts) {
-  return parts.count == 1 ? 0 : c.rows() * parts.count * candidates_of_part(c) * int64_t{2 * sizeof(uint32_t)};
+  return parts.count == 1 ? 0 : c.rows() * parts.count * (candidates_of_part(c) + 1) * int64_t{sizeof(SortEntry)};
 }
 
 int64_t workspace_bytes_of(const Call& c) {
@@ -199,6 +198,7 @@ TopkArgs arguments_of(const Call& c) {
   args.index_bytes = dtype_bytes(c.indices->dtype);
   args.k = static_cast<int32_t>(c.k);
   args.parts = 1;
+  args.run_blocks = kSortRun / kSelectBlock;
   args.part_columns = c.columns();
   args.is_sorted = c.is_sorted();
   args.most_listed = c.is_sorted() ? std::max(args.k, kFewK) : args.k;  // ranks are counted among up to kFewK elements
@@ -237,17 +237,26 @@ void set_parts(TopkArgs* args, int64_t parts, int64_t of_part, int64_t of_row) {
   args->parts_divisor = wide_divisor_of(parts);
   args->of_part = static_cast<int32_t>(of_part);
   args->of_row = of_row;
-  args->of_row_divisor = wide_divisor_of(of_row);
 }
 
 hipops_status launch_parts(Launcher& run, const Parts& parts, void* workspace) {
   const int64_t rows = run.call.rows(), of_part = candidates_of_part(run.call), of_row = parts.count * of_part;
   set_parts(&run.args, parts.count, of_part, of_row);
   run.args.part_columns = parts.columns;
+  uint32_t* const of_parts = reinterpret_cast<uint32_t*>(static_cast<SortEntry*>(workspace) + rows * of_row);
+  // With few vectors for each of the k elements, the bounds would be too low.
+  if (run.call.k > kFewK && run.call.k * 2 * kWideAccess / run.call.bytes() <= run.call.columns()) {
+    run.args.bounds = of_parts;
+    run.args.finds_bounds = true;
+    if (hipops_status status = run(block, rows * parts.count, 1)) return status;
+    run.args.finds_bounds = false;
+    run.args.run_entries = of_parts + rows * parts.count;
+    run.args.run_blocks = 1;  // most runs are short
+  }
   if (has_runs(run.call)) {
     run.args.entries = static_cast<SortEntry*>(workspace);
     if (hipops_status status = run(block, rows * parts.count, 1)) return status;
-    return run(merge_runs, rows * of_row, kSelectBlock);
+    return run(merge_runs, rows * parts.count * run.args.run_blocks, 1);
   }
   run.args.keys = static_cast<uint32_t*>(workspace);
   run.args.places = run.args.keys + rows * of_row;
@@ -264,7 +273,7 @@ hipops_status launch_many(Launcher& run, void* workspace) {
   if (!run.call.is_sorted()) return HIPOPS_SUCCESS;
   set_parts(&run.args, runs, kSortRun, run.call.k);
   if (hipops_status status = run(sort_runs, rows * runs, 1)) return status;
-  return run(merge_runs, rows * run.call.k, kSelectBlock);
+  return run(merge_runs, rows * runs * run.args.run_blocks, 1);
 }
 
 hipops_status check_memory(const Call& c, void* workspace, int64_t workspace_bytes) {

@@ -3,7 +3,7 @@
 //   x        [.., columns]; f32, f16, bf16; any strides, fastest if columns are neighbours. It is compared and moved
 //   values   [.., k], x's dtype; may be absent
 //   indices  [.., k], i32, i64 or u32
-//   bytes    x is read once, for k above 2048 up to four times. values and indices are far smaller
+//   bytes    x is read once, for k above 256 up to twice, above 2048 up to four times. values and indices are far smaller
 //   order    by keys, which are integers (device/select/keys.h). Equal elements are in the order of columns. So neither
 //            the grid nor the number of parts changes a result
 //
@@ -33,7 +33,7 @@ template <int Bits, int K> HIPOPS_FN void run_sort_runs(const TopkArgs& a) { sor
 template <int Bits, int K> HIPOPS_FN void run_merge_runs(const TopkArgs& a) { merge_runs(a); }
 
 // The blocks that a multiprocessor holds together: the compiler limits registers accordingly.
-template <int K> [[maybe_unused]] constexpr int kResident = K == kFewK ? 3 : 2;
+template <int K> [[maybe_unused]] constexpr int kResident = K == kMostWaveK ? 2 : 3;
 
 }  // namespace
 

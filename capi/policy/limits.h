@@ -122,11 +122,10 @@ struct ReduceLimits {
 
 struct SelectLimits {
   static constexpr int64_t kMostK = 1 << 16, kMostColumns = int64_t{UINT32_MAX} - 1;  // hipops.h names both
-  // Blocks of parts of rows, with k up to kFewK and above: a large device has room for them together.
-  static constexpr int64_t kBlocks = 384, kBlocksOfMany = 256;
+  static constexpr int64_t kBlocks = 384;  // of parts of rows: a large device has room for them together
   // Sorted runs of a row: up to kRuns, or the root of columns / kRunColumns if that is more. Each result is searched for in all
-  // runs of its row, so the number falls with the root of rows / kRunRows.
-  static constexpr int64_t kRuns = 32, kRunColumns = 512, kRunRows = 2;
+  // runs of its row.
+  static constexpr int64_t kRuns = 64, kRunColumns = 128;
 };
 
 struct AlignLimits {

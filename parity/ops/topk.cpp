@@ -88,10 +88,10 @@ void add_numbers_of_rows(RandomCase& m, const char* name, const Shape& x, int64_
 void random_topk(RandomCase& m) {
   m.pick_params();
   Shape shape = random_rows(m);
-  if (m.choices.one_in(4)) shape = {m.choices.between(1, 2), m.choices.between(1000, 12000)};
+  if (m.choices.one_in(4)) shape = {m.choices.between(1, 2), m.choices.between(1000, m.choices.one_in(3) ? 40000 : 12000)};
   shape.back() = std::max<int64_t>(shape.back(), 1);
   const int64_t columns = shape.back(), most = std::min<int64_t>(columns, 1 << 16);
-  const int64_t k = m.choices.one_in(3) ? m.choices.between(1, most) : std::min(most, m.choices.between(1, 200));
+  const int64_t k = m.choices.one_in(3) ? m.choices.between(1, most) : std::min(most, m.choices.between(1, m.choices.one_in(3) ? 2048 : 200));
   m.test.params["k"] = static_cast<double>(k);
   m.choices.one_in(2) ? m.add_bits("x", shape) : m.add_numbers("x", shape);
   if (m.choices.one_in(3)) add_numbers_of_rows(m, "lengths", shape, -3);

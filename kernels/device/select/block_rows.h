@@ -1,8 +1,8 @@
 // Rows of any length: a block has a row, or a part of a row.
 //
 // Elements above a bound are appended to a list in shared memory, in the order of columns. If the list has no room, it
-// is reduced to its k best elements, and the bound becomes the key of the last. So x is loaded once, and elements that
-// cannot be selected cost a comparison.
+// is reduced to its k best elements, and the bound becomes the key of the last. Elements that cannot be selected cost a
+// comparison. With a large k, a lower bound of the whole row is found first, so that few elements are appended.
 #pragma once
 
 #include "device/core/radix.h"
@@ -20,11 +20,12 @@ class Selection {
   explicit HIPOPS_METHOD Selection(const TopkArgs& args)
       : room_(shared_member<Selection, SortEntry, kRoom>()), over_(kSelectBlock), args_(args) {}
 
-  // Selects among the window's elements. column_of(tile, place): the column of an element of a tile. Afterwards the
-  // list has the k best elements, or all if they are fewer, and up to `most` elements: k or more.
+  // Selects among the window's elements from key `bound` on. column_of(tile, place): the column of an element of a tile.
+  // Afterwards the list has the k best elements, or all if they are fewer, and up to `most` elements: k or more.
   template <class Rule, class Column>
-  HIPOPS_METHOD void select(const Window<T>& w, uint32_t most, Column column_of) {
-    fill_ = 0, above_ = 0;
+  HIPOPS_METHOD void select(const Window<T>& w, uint32_t bound, uint32_t most, Column column_of) {
+    fill_ = 0;
+    begin_at(bound);
     int done = 0;  // groups of the tile
     for (int64_t tile = w.first;;) {
       if (tile < w.end) {
@@ -42,6 +43,31 @@ class Selection {
     barrier();
   }
 
+  // Whether the list will often be without room: above the bounds of a row's first tiles there are k elements for each
+  // doubling of the tiles.
+  HIPOPS_METHOD bool fills_room(const Window<T>& w) { return int64_t(k()) * bits_in(w.count() / kTile) > 2 * kRoom; }
+
+  // A key that k of all elements of a row reach, if this is the least for its windows: a key of each tile, by the
+  // greatest of each group of kLength neighbours. Up to two tiles of a row are not whole, and count as none.
+  HIPOPS_METHOD uint32_t bound_of(const Window<T>& w, int64_t all) {
+    constexpr uint32_t kOfTile = kTile / kLength;
+    if (all < 4 * kTile) return 0;
+    const uint32_t each = uint32_t(int64_t(k()) * kTile / (all - 2 * kTile)) + 1;
+    if (each > kOfTile / 2) return 0;
+    uint32_t least = UINT32_MAX;
+#pragma unroll 1
+    for (int64_t tile = w.first; tile < w.end; tile += kTile) {
+      const int64_t begin = w.begin > tile ? w.begin : tile;
+      if ((w.end < tile + kTile ? w.end : tile + kTile) - begin <= kTile - kLength) continue;
+      uint32_t key[kTileDepth], greatest[kGroups];
+      load_keys<kSelectBlock>(KeyRule(reload_arguments(args_)), w, tile, hide_origin(thread_index()), key);
+      greatest_of<kLength>(key, greatest);
+      const uint32_t bound = find_threshold(over_, greatest, kOfTile, each, each / 8).key;
+      least = bound < least ? bound : least;
+    }
+    return least;
+  }
+
   // Stores the list for a later launch, in the order of columns. It is filled up to `count` with keys of 0.
   HIPOPS_METHOD void store_candidates(uint32_t* keys, uint32_t* columns, int32_t count) {
     for (uint32_t i = hide_origin(thread_index()); i < uint32_t(count); i += kSelectBlock) {
@@ -52,27 +78,29 @@ class Selection {
     barrier();
   }
 
-  // Stores the row's results, in order if `is_sorted`. If `run` is not null, it gets k entries in order instead, for
-  // `merge_runs`. Entries of absent elements are the last.
-  HIPOPS_METHOD void store(const RowResults& results, bool is_sorted, SortEntry* run) {
+  // Stores the row's results, in order if `is_sorted`. If `run` is not null, it gets the entries in order instead, for
+  // `merge_runs`, k of them unless the row has k elements. Entries of absent elements are the last. Returns the number.
+  HIPOPS_METHOD uint32_t store(const RowResults& results, bool is_sorted, SortEntry* run, bool is_whole) {
     bool is_ranked = is_sorted;
     if constexpr (MostK > kFewK) {
-      if (is_sorted && (fill_ > kFewK || run != nullptr)) {
+      if (is_sorted && fill_ > kFewK) {
         sort_entries();
         is_ranked = false;
       }
     }
-    const uint32_t k = this->k(), most = fill_ > k ? fill_ : k;
+    const uint32_t k = this->k(), most = fill_ > k || is_whole ? fill_ : k;
 #pragma unroll 1
     for (uint32_t i = hide_origin(thread_index()); i < most; i += kSelectBlock) {
       const bool is_element = i < fill_;
       const SortEntry entry = room_[is_element ? i : 0];
       const uint32_t rank = rank_of(room_, 0, fill_, i, entry.key, is_ranked && is_element);
       const bool is_inverted = is_sorted && !is_ranked;
-      if (MostK > kFewK && run != nullptr) run[i] = is_element ? entry : SortEntry{UINT32_MAX, kNoColumn};
-      else if (rank < k) results.store(rank, is_element, is_inverted ? ~entry.key : entry.key, entry.value);
+      const uint32_t key = is_inverted ? ~entry.key : entry.key;
+      if (MostK > kFewK && run != nullptr) run[rank] = is_element ? SortEntry{~key, entry.value} : SortEntry{UINT32_MAX, kNoColumn};
+      else if (rank < k) results.store(rank, is_element, key, entry.value);
     }
     barrier();
+    return most;
   }
 
  private:
@@ -82,7 +110,17 @@ class Selection {
   static constexpr int kCompared = MostK > kFewK ? 1 : kLength;
   static constexpr int kMostOfEach = (kRoom + kSelectBlock - 1) / kSelectBlock | 1;
 
+  HIPOPS_METHOD void begin_at(uint32_t bound) { above_ = bound == 0 ? 0 : bound - 1; }
   HIPOPS_METHOD uint32_t k() const { return uint32_t(reload_arguments(args_).k); }
+
+  template <int Neighbours>
+  static HIPOPS_METHOD void greatest_of(const uint32_t (&key)[kTileDepth], uint32_t (&greatest)[kTileDepth / Neighbours]) {
+#pragma unroll
+    for (int n = 0; n < kTileDepth; ++n) {
+      uint32_t& of_group = greatest[n / Neighbours];
+      if (n % Neighbours == 0 || key[n] > of_group) of_group = key[n];
+    }
+  }
 
   // Keeps the k best elements, in the order of columns.
   HIPOPS_METHOD void reduce() {
@@ -185,20 +223,14 @@ class Selection {
     if (present < k) return;
     constexpr int kOfAll = kTileDepth / kCompared;
     uint32_t greatest[kOfAll], not_absent = 0;
+    greatest_of<kCompared>(key, greatest);
 #pragma unroll
-    for (int g = 0; g < kOfAll; ++g) {
-      greatest[g] = 0;
-#pragma unroll
-      for (int e = 0; e < kCompared; ++e)
-        greatest[g] = key[g * kCompared + e] > greatest[g] ? key[g * kCompared + e] : greatest[g];
-      not_absent += greatest[g] != 0;
-    }
+    for (int g = 0; g < kOfAll; ++g) not_absent += greatest[g] != 0;
     if constexpr (Rule::kHasAbsent) {
       present = uniform(over_(WordPair{not_absent, 0}, Sum())).first;
       if (present < k) return;
     }
-    const uint32_t bound = find_threshold(over_, greatest, present, k, MostK > kFewK ? 0 : k / 4 + 4).key;
-    above_ = bound == 0 ? 0 : bound - 1;
+    begin_at(find_threshold(over_, greatest, present, k, MostK > kFewK ? 0 : k / 4 + 4).key);
   }
 
   Shared<SortEntry> room_;
@@ -224,12 +256,24 @@ HIPOPS_FN void select_rows(const TopkArgs& args) {
     // A part begins with a whole vector.
     const int64_t from = is_part ? (unit - row * a.parts) * a.part_columns - elements_before_vector<T>(a, at) : 0;
     const Window<T> w = window_of<T>(a, at, from, is_part ? from + a.part_columns : a.columns);
-    selection.template select<KeyRule>(w, uint32_t(a.most_listed),
+    uint32_t bound = 0;
+    if constexpr (MostK > kFewK) {
+      if (is_part ? a.finds_bounds != 0 : selection.fills_room(w))
+        bound = selection.bound_of(w, window_of<T>(a, at, 0, a.columns).count());
+      if (a.finds_bounds) {
+        if (thread_index() == 0) a.bounds[unit] = bound;
+        continue;
+      }
+      if (a.bounds != nullptr) bound = range_of_parts(a, a.bounds, row).least;
+    }
+    selection.template select<KeyRule>(w, bound, uint32_t(a.most_listed),
                                        [](int64_t tile, uint32_t place) { return uint32_t(tile) + place; });
     const TopkArgs& b = reload_arguments(args);
     SortEntry* const run = b.entries == nullptr ? nullptr : b.entries + unit * b.of_part;
-    if (b.keys == nullptr) selection.store(RowResults(b, run ? 0 : unit), b.is_sorted, run);
-    else selection.store_candidates(b.keys + unit * b.most_listed, b.places + unit * b.most_listed, b.most_listed);
+    if (b.keys == nullptr) {
+      const uint32_t stored = selection.store(RowResults(b, run ? 0 : unit), b.is_sorted, run, b.run_entries && bound != 0);
+      if (b.run_entries != nullptr && thread_index() == 0) b.run_entries[unit] = stored;
+    } else selection.store_candidates(b.keys + unit * b.most_listed, b.places + unit * b.most_listed, b.most_listed);
   }
 }
 
@@ -241,10 +285,10 @@ HIPOPS_FN void merge_rows(const TopkArgs& args) {
     const TopkArgs& a = reload_arguments(args);
     const uint32_t* const places = a.places + row * a.of_row;
     const Window<uint32_t> w(a.keys + row * a.of_row, 1, 0, a.of_row);
-    selection.template select<StoredKeys>(w, uint32_t(a.most_listed),
+    selection.template select<StoredKeys>(w, 0, uint32_t(a.most_listed),
                                           [=](int64_t tile, uint32_t place) { return places[tile + place]; });
     const TopkArgs& b = reload_arguments(args);
-    selection.store(RowResults(b, row), MostK == kFewK && b.is_sorted, nullptr);  // above kFewK, `merge_runs` orders the results
+    selection.store(RowResults(b, row), MostK == kFewK && b.is_sorted, nullptr, false);  // above kFewK, `merge_runs` orders the results
   }
 }
 

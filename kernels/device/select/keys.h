@@ -43,6 +43,17 @@ struct StoredKeys {
   HIPOPS_METHOD uint32_t key_of(T key) const { return key; }
 };
 
+// The least and the greatest word of a row's parts.
+HIPOPS_FN WordRange range_of_parts(const TopkArgs& a, const uint32_t* words, int64_t row) {
+  WordRange range = WidestRange::identity<WordRange>();
+#pragma unroll 1
+  for (int64_t part = hide_origin(lane_index()); part < a.parts; part += wave_size) {
+    const uint32_t word = words[row * a.parts + part];
+    range = WidestRange()(range, {word, word});
+  }
+  return wave_reduce<wave_size>(range, WidestRange());
+}
+
 // The bits of a row's element, for a key that several bits share.
 HIPOPS_FN uint32_t element_bits(const TopkArgs& a, int64_t row, uint32_t column) {
   const int64_t at = row + int64_t(column) * a.x_step;

@@ -116,8 +116,9 @@ HIPOPS_FN void select_many(const TopkArgs& args) {
   }
 }
 
-// The entries of a row's run. The last run may have fewer than the others.
-HIPOPS_FN uint32_t entries_of(const TopkArgs& a, uint32_t run) {
+// The entries of a row's run. Without parts only the last run may have fewer than the others.
+HIPOPS_FN uint32_t entries_of(const TopkArgs& a, int64_t row, uint32_t run) {
+  if (a.run_entries != nullptr) return a.run_entries[row * a.parts + run];
   const uint32_t of_part = uint32_t(a.of_part), rest = uint32_t(a.of_row) - run * of_part;
   return rest < of_part ? rest : of_part;
 }
@@ -131,7 +132,7 @@ HIPOPS_FN void sort_runs(const TopkArgs& args) {
     const TopkArgs& a = reload_arguments(args);
     const int64_t row = divide(unit, a.parts, a.parts_divisor), run = unit - row * a.parts;
     SortEntry* const first = a.entries + row * a.of_row + run * a.of_part;
-    const uint32_t entries = entries_of(a, uint32_t(run));
+    const uint32_t entries = entries_of(a, row, uint32_t(run));
     Batch<Shape> batch;
     batch.begin(entries);
 #pragma unroll
@@ -150,29 +151,28 @@ HIPOPS_FN void sort_runs(const TopkArgs& args) {
   }
 }
 
-constexpr uint32_t kRunsTogether = 8;  // runs whose loads are issued together
-
-// The number of entries before an entry of run `own`, in kRunsTogether sorted runs from run `first` on. Equal entries
-// are in the order of runs.
-HIPOPS_FN uint32_t entries_before(const TopkArgs& a, int64_t row, uint32_t first, uint32_t own, uint32_t key) {
+// The number of entries before an entry of run `own`, in kTogether sorted runs from run `first` on. Their loads are issued
+// together. Equal entries are in the order of runs. `half`: a power of 2. No run has twice that number of entries.
+template <uint32_t kTogether>
+HIPOPS_FN uint32_t entries_before(const TopkArgs& a, int64_t row, uint32_t first, uint32_t own, uint32_t key, uint32_t half) {
   const SortEntry* const entries = a.entries + row * a.of_row;
-  uint32_t next[kRunsTogether], end[kRunsTogether], before = 0;
+  uint32_t next[kTogether], end[kTogether], before = 0;
 #pragma unroll
-  for (uint32_t n = 0; n < kRunsTogether; ++n) {
+  for (uint32_t n = 0; n < kTogether; ++n) {
     const bool is_other = first + n != own && first + n < uint32_t(a.parts);
     next[n] = is_other ? (first + n) * uint32_t(a.of_part) : 0;
-    end[n] = is_other ? next[n] + entries_of(a, first + n) : 0;
+    end[n] = is_other ? next[n] + entries_of(a, row, first + n) : 0;
   }
 #pragma unroll 1
-  for (uint32_t half = kSortRun; half != 0; half /= 2) {
-    uint32_t other[kRunsTogether];
+  for (; half != 0; half /= 2) {
+    uint32_t other[kTogether];
 #pragma unroll
-    for (uint32_t n = 0; n < kRunsTogether; ++n)
+    for (uint32_t n = 0; n < kTogether; ++n)
       other[n] = entries[next[n] + half <= end[n] ? next[n] + half - 1 : 0].key;
 #pragma unroll
     for (uint32_t& word : other) issue_before_use(word);
 #pragma unroll
-    for (uint32_t n = 0; n < kRunsTogether; ++n) {
+    for (uint32_t n = 0; n < kTogether; ++n) {
       const bool is_before = other[n] < key || (other[n] == key && first + n < own);
       const uint32_t found = is_before && next[n] + half <= end[n] ? half : 0;
       next[n] += found;
@@ -183,17 +183,25 @@ HIPOPS_FN uint32_t entries_before(const TopkArgs& a, int64_t row, uint32_t first
 }
 
 HIPOPS_FN void merge_runs(const TopkArgs& args) {
-  for (int64_t unit = int64_t(block_index()) * kSelectBlock + thread_index(); unit < reload_arguments(args).units;
-       unit += reload_arguments(args).step) {
+  for (int64_t unit = block_index(); unit < reload_arguments(args).units; unit += reload_arguments(args).step) {
     const TopkArgs& a = reload_arguments(args);
-    const int64_t row = divide(unit, a.of_row, a.of_row_divisor);
-    const uint32_t i = uint32_t(unit - row * a.of_row), own_run = i / uint32_t(a.of_part);
-    const SortEntry own = a.entries[unit];
-    uint32_t rank = i - own_run * uint32_t(a.of_part);
+    const uint32_t blocks = uint32_t(a.run_blocks);
+    const int64_t run_of_all = unit / blocks, row = divide(run_of_all, a.parts, a.parts_divisor);
+    const uint32_t own_run = uint32_t(run_of_all - row * a.parts), first = uint32_t(unit - run_of_all * blocks) * kSelectBlock;
+    const uint32_t most = a.run_entries == nullptr ? uint32_t(a.of_part) : range_of_parts(a, a.run_entries, row).most;
+    const uint32_t half = 1u << (bits_in(most) - 1);
+    for (uint32_t i = first + thread_index(); i < entries_of(a, row, own_run); i += blocks * kSelectBlock) {
+      const SortEntry own = a.entries[row * a.of_row + own_run * uint32_t(a.of_part) + i];
+      uint32_t rank = i;
 #pragma unroll 1
-    for (uint32_t run = 0; run < uint32_t(a.parts) && rank < uint32_t(a.k); run += kRunsTogether)
-      rank += entries_before(a, row, run, own_run, own.key);
-    if (rank < uint32_t(a.k)) RowResults(a, row).store(rank, own.value != kNoColumn, ~own.key, own.value);
+      for (uint32_t run = 0; run < uint32_t(a.parts) && rank < uint32_t(a.k);) {
+        const bool are_many = bounds_set_registers && uint32_t(a.parts) - run > 8;  // gfx9 has too few scalar registers
+        rank += are_many ? entries_before<16>(a, row, run, own_run, own.key, half)
+                         : entries_before<8>(a, row, run, own_run, own.key, half);
+        run += are_many ? 16 : 8;
+      }
+      if (rank < uint32_t(a.k)) RowResults(a, row).store(rank, own.value != kNoColumn, ~own.key, own.value);
+    }
   }
 }
 

@@ -24,9 +24,11 @@ struct TopkArgs {
   // For `merge`: keys and columns of candidates. A part has `of_part`, and a row `of_row`. Otherwise null.
   uint32_t *keys, *places;
   SortEntry* entries;  // for `merge_runs`: a run has up to `of_part` entries, and a row `of_row`. Otherwise null
+  // A key of each part: k elements of the row reach the least. Null: without. The number of entries of a part's run.
+  uint32_t *bounds, *run_entries;
   int64_t units, step;  // of the blocks' loops (`wave`: of the waves')
   int64_t parts, of_row, part_columns;  // parts of a row, or its runs; their candidates or entries; columns of a part
-  WideDivisor parts_divisor, of_row_divisor;
+  WideDivisor parts_divisor;
   int64_t columns, x_step, values_step, indices_step;
   int32_t k, depth;              // `wave`: elements of a lane
   int32_t most_listed, of_part;  // elements that a block's list keeps at the end; candidates of a part, or entries of a run
@@ -34,7 +36,8 @@ struct TopkArgs {
   uint32_t infinity, flip, nan_key, pad_value;
   int32_t value_bytes, index_bytes;
   int32_t lengths_are_64, begin_is_64;
-  int32_t is_sorted, in_window;
+  int32_t is_sorted, in_window, run_blocks;  // blocks of a run, of `merge_runs`
+  int32_t finds_bounds;  // `block` stores the bounds of parts. Otherwise it uses them
 };
 
 }  // namespace hipops
