@@ -49,6 +49,12 @@ HIPOPS_FN float reciprocal_estimate(float v) {
 #endif
 }
 
+// a / b, within 1 ULP, of a normal b with a normal inverse.
+HIPOPS_FN float quotient(float a, float b) {
+  const float inverse = reciprocal_estimate(b), near = a * inverse;
+  return fused_multiply_add(fused_multiply_add(-b, near, a), inverse, near);
+}
+
 // e^(x - m) for results that are rounded to f32 or f64. The difference is rounded, and an error of half an ULP in a
 // difference of 20 is an error of 16 ULP in e^20. So the lost digits are computed (Knuth's two-sum) and applied.
 template <class C>

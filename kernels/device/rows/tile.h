@@ -101,6 +101,9 @@ HIPOPS_FN void fold_first(V (&tree)[N], O op) {
 template <class V, int N, class O>
 HIPOPS_FN void fold(V (&tree)[N], O op) { fold_first<N>(tree, op); }
 
+template <class O, class F> constexpr bool finds_largest = false;
+template <> [[maybe_unused]] constexpr bool finds_largest<Maximum, Identity> = true;
+
 template <class Op, class Shape>
 class Tile {
  public:
@@ -148,15 +151,23 @@ class Tile {
   template <bool kSecondPass, class Rows, class O, class F, class G>
   HIPOPS_METHOD auto reduce(const Rows& rows, int64_t base, O op, F f, G g) const {
     using W = decltype(g(f(Element())));
-    W of_vector[kVectors];
+    if constexpr (kKeepsInput && kLength > 1 && has_packed_maximum && sizeof(T) == 2 && finds_largest<O, F>) {
+      Held largest = held_[0];  // a vector past the end repeats the row's last one
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      of_vector[v] = reduce_vector<kSecondPass>(held_[v], op, f, g);
-      if (!rows.contains(rows.column(base, v))) of_vector[v] = O::template identity<W>();
+      for (int v = 1; v < kVectors; ++v) largest = Held::larger(largest, held_[v]);
+      const W all = g(largest.largest());
+      return Rows::kHasEdges && base == 0 && rows.edge() >= 0 ? op(all, g(f(edge_))) : all;
+    } else {
+      W of_vector[kVectors];
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        of_vector[v] = reduce_vector<kSecondPass>(held_[v], op, f, g);
+        if (!rows.contains(rows.column(base, v))) of_vector[v] = O::template identity<W>();
+      }
+      fold(of_vector, op);
+      if (Rows::kHasEdges && base == 0 && rows.edge() >= 0) of_vector[0] = op(of_vector[0], g(f(edge_)));
+      return of_vector[0];
     }
-    fold(of_vector, op);
-    if (Rows::kHasEdges && base == 0 && rows.edge() >= 0) of_vector[0] = op(of_vector[0], g(f(edge_)));
-    return of_vector[0];
   }
   // The same for an extreme row. It loads the row again, and adds one vector after another, so it needs few registers.
   template <class Args, class Rows, class O, class F, class G>
