@@ -40,11 +40,8 @@ struct Powers {  // f16, bf16
   };
   using OfSum = Power<0>;  // the loss is f32, so no factor of 2^24 rounds the exponent
   using OfGradient = Power<24>;
-  static HIPOPS_METHOD float over_power(float sum, const OfSum& power) { return sum / power.of_maximum; }
-  static HIPOPS_METHOD float factor_of(float part_maximum, float maximum) {
-    const OfSum power{maximum};
-    return over_power(power(part_maximum), power);
-  }
+  static HIPOPS_METHOD float over_power(float sum, const OfSum& power) { return quotient(sum, power.of_maximum); }
+  static HIPOPS_METHOD float factor_of(float part_maximum, float, const OfSum& power) { return over_power(power(part_maximum), power); }
   static HIPOPS_METHOD float scale_of(const OfGradient& power) { return power.of_maximum; }
 };
 template <>
@@ -53,7 +50,7 @@ struct Powers<f32> {
   using OfSum = ScaledExponential<float>;
   using OfGradient = ScaledExponential<float>;
   template <class Sum> static HIPOPS_METHOD Sum over_power(const Sum& sum, const OfSum&) { return sum; }
-  static HIPOPS_METHOD float factor_of(float part_maximum, float maximum) { return exp_difference(part_maximum, maximum); }
+  static HIPOPS_METHOD float factor_of(float part_maximum, float maximum, const OfSum&) { return exp_difference(part_maximum, maximum); }
   static HIPOPS_METHOD float scale_of(const OfGradient&) { return kScale; }
 };
 template <>
@@ -65,7 +62,7 @@ struct Powers<f64> {
   };
   using OfGradient = OfSum;
   template <class Sum> static HIPOPS_METHOD Sum over_power(const Sum& sum, const OfSum&) { return sum; }
-  static HIPOPS_METHOD double factor_of(double part_maximum, double maximum) { return exp_difference(part_maximum, maximum); }
+  static HIPOPS_METHOD double factor_of(double part_maximum, double maximum, const OfSum&) { return exp_difference(part_maximum, maximum); }
   static HIPOPS_METHOD double scale_of(const OfGradient&) { return kScale; }
 };
 
@@ -107,34 +104,37 @@ struct CrossEntropy : RowOp {
     Sums sum, below;  // of e^(x - maximum) * kSumScale, and of maximum - x
   };
   template <class Column>
-  struct Found {
+  struct Found {  // as loaded: conversions would wait
+    uint32_t low, high;  // of the target
+    C dloss;
+    T element;
     Column target;  // kNothing: the row is left out
-    C dloss, element;
   };
   template <class Column>
   struct Row {
     typename P::OfGradient power;
     Factor<T> factor;
-    C loss, lse, of_element, of_target;
+    C loss, lse, of_element, at_target;
     Column target;
   };
 
   template <class Rows>
-  static HIPOPS_METHOD Found<typename Rows::Column> look_up(const Args& a, const Rows& rows, int64_t number) {
-    int64_t target;
-    if (a.target.type == kIndexI64) target = rows.template given_as<int64_t>(1);
-    else target = rows.template given_as<int32_t>(1);
+  static HIPOPS_METHOD Found<typename Rows::Column> look_up(const Args& a, const Rows& rows) {
     const C dloss = a.rows.data[RowStreams<2, 2, 0, 2>::kFirstGiven] == nullptr ? C(1) : rows.template given_as<C>(0);
-    const auto column = typename Rows::Column(checked_index(a.target, target, a.ignored, number, rows.rank() == 0 && rows.has_row()));
-    return {column, with_plain_nan<T>(dloss), 0};
+    return {rows.template given_as<uint32_t>(1), rows.template given_as<uint32_t>(1, a.target.type == kIndexI64), dloss, {}, 0};
   }
   template <class Rows, class Column>
-  static HIPOPS_METHOD void load_element(const Rows& rows, Found<Column>& found) {
+  static HIPOPS_METHOD void load_element(const Args& a, const Rows& rows, int64_t number, Found<Column>& found) {
+    const int64_t target = a.target.type == kIndexI64 ? int64_t(uint64_t{found.high} << 32 | found.low) : int32_t(found.low);
+    found.target = Column(checked_index(a.target, target, a.ignored, number, rows.rank() == 0 && rows.has_row()));
+    found.dloss = with_plain_nan<T>(found.dloss);
     const Column at = found.target == kNothing ? 0 : found.target;
-    found.element = loaded(C(widen(rows.stream(0)[Rows::kByElement ? at * rows.step(0) : at])));
+    found.element = loaded(rows.stream(0)[Rows::kByElement ? at * rows.step(0) : at]);
   }
   // Waits on AMD: behind the next barrier another wave may store its results over the element.
-  static HIPOPS_METHOD float loaded(float v) { return wait_for_load(v); }
+  static HIPOPS_METHOD f32 loaded(f32 v) { return wait_for_load(v); }
+  template <class Half>
+  static HIPOPS_METHOD Half loaded(Half v) { return {uint16_t(hide_origin(v.bits))}; }
   static HIPOPS_METHOD double loaded(double v) {
     const uint64_t bits = bit_cast<uint64_t>(v);
     return bit_cast<double>(uint64_t{hide_origin(uint32_t(bits >> 32))} << 32 | hide_origin(uint32_t(bits)));
@@ -146,11 +146,11 @@ struct CrossEntropy : RowOp {
     if constexpr (View::kSharedByWaves) {  // waves exchange a maximum and a sum together
       const C of_wave = view.reduce_in_wave(Maximum(), Identity());
       const typename P::OfSum power{finite(of_wave)};
-      part = merge_sums(view.exchange(OfWave{of_wave, total_of_wave(view.second_pass(), power)}));
+      part = merge_sums(view.exchange(OfWave{of_wave, total_of_wave(view, power)}));
     } else {
       part.maximum = view.reduce(Maximum(), Identity());
       const typename P::OfSum power{finite(part.maximum)};
-      part.sum = Sums::of(P::over_power(view.second_pass().reduce(SumByMatrix(), power), power));
+      part.sum = Sums::of(P::over_power(view.reduce(SumByMatrix(), power), power));
     }
     const C reference = finite(part.maximum);
     if (smooths(a)) part.below = total(view.second_pass(), [reference](C x) { return reference - x; });
@@ -168,20 +168,22 @@ struct CrossEntropy : RowOp {
   }
   template <class Column>
   static HIPOPS_METHOD Row<Column> finalize(const Args& a, const Part& part, const Found<Column>& found) {
-    const C log_sum = logarithm(part.sum.value() / P::kSumScale), lse = part.maximum + log_sum;
+    const C log_sum = logarithm(part.sum.value() / P::kSumScale), lse = part.maximum + log_sum, element = C(widen(found.element));
     const LossTerms<C>& terms = terms_of(reload_arguments(a), C());
-    C loss = (part.maximum - found.element) + log_sum;
+    C loss = (part.maximum - element) + log_sum;
     if (smooths(a)) loss = terms.of_target * loss + terms.smoothing * (fused_multiply_add(part.below.value(), terms.inverse_columns, log_sum));
     const bool is_left_out = found.target == kNothing;
     const typename P::OfGradient power{finite(part.maximum)};
     const C twice_z = 2 * terms.z_loss, slope = fused_multiply_add(twice_z, lse, C(1)), factor = found.dloss * slope;
     const C lost = fused_multiply_add(found.dloss, slope, -factor) + found.dloss * fused_multiply_add(twice_z, lse, 1 - slope);
+    const Factor<T> times(part.sum * (P::scale_of(power) / P::kSumScale), factor, lost);
+    const C of_element = smooths(a) ? -(found.dloss * terms.of_element) : -C(0);  // -0 keeps the sign of a product that is 0
     return {power,
-            Factor<T>(part.sum * (P::scale_of(power) / P::kSumScale), factor, lost),
+            times,
             is_left_out ? C(0) : fused_multiply_add(terms.z_loss * lse, lse, loss),
             lse,
-            smooths(a) ? -(found.dloss * terms.of_element) : -C(0),  // -0 keeps the sign of a product that is 0
-            found.dloss * terms.of_target,
+            of_element,
+            times.times(power(element), of_element) - found.dloss * terms.of_target,
             found.target};
   }
   template <class Column>
@@ -193,26 +195,14 @@ struct CrossEntropy : RowOp {
 #pragma unroll
     for (int i = 0; i < n; ++i) out[0][i] = row.factor.times(row.power(x[i]), row.of_element);
   }
-  template <class Column>
-  static HIPOPS_METHOD bool changes_at(const Row<Column>& row, Column column, int n) {
-    const Column place = row.target - column;
-    return row.target == kNothing || (place >= 0 && place < n);
-  }
-  template <class Column, int n>
-  static HIPOPS_METHOD void apply_at(const Row<Column>& row, Column column, C (&out)[1][n]) {
-#pragma unroll
-    for (int i = 0; i < n; ++i) {
-      out[0][i] -= row.target == column + i ? row.of_target : C(0);
-      if (row.target == kNothing) out[0][i] = 0;  // even if x is NaN
-    }
-  }
 
  private:
   template <class Parts>
   static HIPOPS_METHOD Part merge_sums(const Parts& parts) {
     const C maximum = parts.reduce(Maximum(), [](const auto& p, int64_t) { return p.maximum; });
     const C reference = finite(maximum);
-    const auto of_part = [reference](const auto& p, int64_t) { return p.sum * P::factor_of(p.maximum, reference); };
+    const typename P::OfSum power{reference};
+    const auto of_part = [&](const auto& p, int64_t) { return p.sum * P::factor_of(p.maximum, reference, power); };
     return {maximum, parts.reduce(SumByMatrix(), of_part), {}};
   }
   // A lane adds its elements in C. Lanes of a row on chip are added as a WideSum, except for 16-bit types.

@@ -28,6 +28,16 @@ struct PlainResults {
   }
 };
 
+struct ZeroResults {
+  static constexpr bool kAreRare = false;
+
+  template <class Args, class Row, class Element, class C, int n, int columns, int outputs>
+  HIPOPS_METHOD void operator()(const Args&, const Row&, const Element (&)[n], C (&)[columns][n], C (&out)[outputs][n]) const {
+#pragma unroll
+    for (int i = 0; i < n; ++i) out[0][i] = 0;
+  }
+};
+
 // An output's elements, from the results.
 template <class Op, class T, class C, int n>
 HIPOPS_FN auto narrow_results([[maybe_unused]] const typename Op::Args& a, const C (&out)[n]) {
@@ -90,7 +100,6 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
     C weight[Op::kColumns + 1][1], out[Op::kOutputs][1];
     columns.read_edge(col, weight);
     results(a, row, element, weight, out);
-    if constexpr (Op::kLooksUp) Op::apply_at(row, col, out);
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i) {
       const int stream = Op::kInputs + i;
@@ -105,9 +114,6 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
     const bool is_present = rows.has_row() && rows.contains(col);
     C out[Op::kOutputs][n];
     results(a, row, elements, weight, out);
-    if constexpr (Op::kLooksUp) {  // a branch of the wave, so that clang does not compute all vectors before it stores them
-      if (__builtin_expect(ballot(Op::changes_at(row, col, n)) != 0, 0)) Op::apply_at(row, col, out);
-    }
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i) {
       const int stream = Op::kInputs + i;
@@ -149,6 +155,12 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
     store_apart();
   }
   if constexpr (Rows::kHasEdges && !has_unaligned_vectors) store_edge();
+  if constexpr (Op::kLooksUp) {  // the lane that has stored the named element's result replaces it
+    const auto at = row.target;
+    const C out[1] = {row.at_target};
+    if (rows.has_row() && at >= 0 && (rows.has_in_vectors(at, base) || (base == 0 && rows.edge() == at)))
+      rows.stream(Op::kInputs)[Rows::kByElement ? at * rows.step(Op::kInputs) : at] = narrow_results<Op, T>(a, out).element[0];
+  }
 }
 
 }  // namespace

@@ -27,13 +27,14 @@ constexpr bool prefetches = may_prefetch_rows && prefetches_rows(Shape::kBody);
 // The numbers that a row names (kLooksUp), otherwise nothing.
 struct NothingFound {};
 template <class Op, class Rows>
-HIPOPS_FN auto look_up([[maybe_unused]] const typename Op::Args& a, [[maybe_unused]] const Rows& rows, [[maybe_unused]] int64_t first) {
-  if constexpr (Op::kLooksUp) return Op::look_up(reload_arguments(a), rows, rows.number(first));
+HIPOPS_FN auto look_up([[maybe_unused]] const typename Op::Args& a, [[maybe_unused]] const Rows& rows) {
+  if constexpr (Op::kLooksUp) return Op::look_up(reload_arguments(a), rows);
   else return NothingFound();
 }
 template <class Op, class Rows, class Found>
-HIPOPS_FN void load_element([[maybe_unused]] const Rows& rows, [[maybe_unused]] Found& found) {
-  if constexpr (Op::kLooksUp) Op::load_element(rows, found);
+HIPOPS_FN void load_element([[maybe_unused]] const typename Op::Args& a, [[maybe_unused]] const Rows& rows,
+                            [[maybe_unused]] int64_t first, [[maybe_unused]] Found& found) {
+  if constexpr (Op::kLooksUp) Op::load_element(reload_arguments(a), rows, rows.number(first), found);
 }
 template <class Op, class Found>
 HIPOPS_FN auto finalize(const typename Op::Args& a, const typename Op::Part& part, [[maybe_unused]] const Found& found) {
@@ -121,6 +122,10 @@ struct LaneView {
 template <class Op, class Shape, class Rows, class Row, class Columns>
 HIPOPS_FN void store_tile(const typename Op::Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
                           const Columns& columns) {
+  if constexpr (Op::kLooksUp) {
+    ZeroResults zeros;
+    if (__builtin_expect(row.target < 0, 0)) return store_results(a, tile, rows, base, row, columns, zeros);
+  }
   PlainResults<Op> results;
   if constexpr (Op::Extremes::kExist) store_with_extremes(a, tile, rows, base, row, columns);
   else store_results(a, tile, rows, base, row, columns, results);
@@ -129,7 +134,6 @@ HIPOPS_FN void store_tile(const typename Op::Args& a, Tile<Op, Shape>& tile, con
 template <class Op, class Shape, class Columns, class Reduction, class Found>
 HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, Tile<Op, Shape>& tile,
                           Columns& columns, Reduction& reduction, int64_t first, Found& found) {
-  load_element<Op>(rows, found);
   const auto part = Op::part(a, RowView<Op, Shape, Reduction>{a, tile, rows, reduction});
   columns.recompute_widened();
   const typename Op::Args& b = reload_arguments(a);
@@ -137,7 +141,7 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
   // The order that needs fewer registers: before the results with nvcc, and after them with clang.
   if constexpr (bounds_set_registers) store_scalars_once<Op>(b, rows, first, row);
   // ptxas would keep powers that the reduction has computed, and has no registers for them.
-  if constexpr (Op::kLooksUp && bounds_set_registers) tile.recompute_derived(b);
+  if constexpr (Op::kLooksUp && bounds_set_registers && !is_bf16<typename Shape::Element>) tile.recompute_derived(b);
   if (stores_results<Op>(b)) store_tile<Op, Shape>(b, tile, rows, 0, row, columns);
   if constexpr (!bounds_set_registers) store_scalars_once<Op>(b, rows, first, row);
 }
@@ -168,11 +172,12 @@ HIPOPS_FN void run_rows_on_chip(const typename Op::Args& args) {
   Tile<Op, Shape> tile;
   tile.issue_loads(rows, 0);
   columns.issue_loads(rows);
-  auto found = look_up<Op>(args, rows, first);
+  auto found = look_up<Op>(args, rows);
   if constexpr (prefetches<Shape>) columns.wait_for_loads();
   while (true) {
     const typename Op::Args& a = reload_arguments(args);
     const int64_t next = first + a.rows.row_step;
+    load_element<Op>(a, rows, first, found);
     tile.wait(a, rows, 0);
     RowsOf<Op, Shape> ahead(a.rows);
     auto found_ahead = found;
@@ -180,7 +185,7 @@ HIPOPS_FN void run_rows_on_chip(const typename Op::Args& args) {
       if (next < a.rows.rows) {
         ahead.select(next);
         tile.issue_loads(ahead, 0);
-        found_ahead = look_up<Op>(a, ahead, next);
+        found_ahead = look_up<Op>(a, ahead);
       }
     }
     finish_row<Op, Shape>(a, rows, tile, columns, reduction, first, found);
@@ -193,7 +198,7 @@ HIPOPS_FN void run_rows_on_chip(const typename Op::Args& args) {
       rows = RowsOf<Op, Shape>(reload_arguments(args).rows);
       rows.select(first);
       tile.issue_loads(rows, 0);
-      found = look_up<Op>(args, rows, first);
+      found = look_up<Op>(args, rows);
     }
   }
 }
@@ -323,8 +328,8 @@ HIPOPS_FN auto look_up_in_memory([[maybe_unused]] const typename Op::Args& args,
     const typename Op::Args& a = reload_arguments(args);
     RowsOf<Op, Shape> rows(a.rows);
     rows.select(first);
-    auto found = look_up<Op>(a, rows, first);
-    load_element<Op>(rows, found);
+    auto found = look_up<Op>(a, rows);
+    load_element<Op>(a, rows, first, found);
     return found;
   } else {
     return NothingFound();

@@ -31,10 +31,10 @@
 //   kQuantizes                 whether outputs are of 8 bits: args.to and args.format name their type (float8.h). The
 //                              op has no packed kernels and no split rows.
 //   kLooksUp                   whether a number of the row names one of its elements. The output is optional: stores(args).
-//                              look_up(args, rows, number of the row) loads these numbers, ahead of the row's elements.
-//                              load_element(rows, found) loads the element, which results may replace later.
-//                              finalize(args, part, found) uses both. apply_at(row, column, out) changes the results of
-//                              some elements, which begin at a column, if changes_at(row, column, their number).
+//                              look_up(args, rows) loads these numbers, ahead of the row's elements. load_element(args,
+//                              rows, number of the row, found) loads the element, which results may replace later.
+//                              finalize(args, part, found) uses both. The element's result is row.at_target. If
+//                              row.target is negative, all results of the row are 0.
 //   Extremes                   for rows whose results apply() would compute with lost digits (extreme_rows.h).
 //
 // An op with kColumnsInPart has columns before the reduction, and sums of columns (column_sums.h). It differs in this:

@@ -109,10 +109,10 @@ class Rows {
     return with_plain_nan<T>(*reinterpret_cast<const C*>(more_[Streams::kTyped + i]));
   }
 
-  // Given scalar i, of a type that the row's elements do not decide.
+  // Given scalar i, of a type that the row's elements do not decide, or its part `part`.
   template <class Given>
-  HIPOPS_METHOD Given given_as(int i) const {
-    const Given* const at = reinterpret_cast<const Given*>(more_[Streams::kTyped + i]);
+  HIPOPS_METHOD Given given_as(int i, int part = 0) const {
+    const Given* const at = reinterpret_cast<const Given*>(more_[Streams::kTyped + i]) + part;
     if constexpr (Shape::kRowsPerBlock == 1) return load_uniform(at);
     else return *at;
   }
@@ -145,6 +145,13 @@ class Rows {
   HIPOPS_METHOD void stop_at(int64_t base) {
     if constexpr (kIsSplit) stop_ = base < elements_in_vectors() ? Column(base) + head() : end();
   }
+  // Whether the element is in one of the work-item's vectors of the tile at `base`.
+  HIPOPS_METHOD bool has_in_vectors(Column at, int64_t base) const {
+    const Column vector = (at - first_column(base)) / kLength;
+    Column in_row = vector / (Shape::kRun * Shape::kVectors) * Shape::kRun + vector % Shape::kRun;
+    if constexpr (Shape::kLanesAsNeeded) in_row = vector & (s_->lanes - 1);
+    return at >= first_column(base) && contains(at) && in_row == rank();
+  }
 
   // The row's edge: elements before the first vector and after the last. edge(): the work-item's element, or -1.
   static constexpr bool kHasEdges = Shape::kLayout == RowLayout::unaligned;
@@ -154,6 +161,7 @@ class Rows {
   static_assert(!kHasEdges || 2 * kMostEdge <= Shape::kLanes, "a work-item has at most one edge element");
   HIPOPS_METHOD Column edge() const {
     const int i = rank();
+    if constexpr (!kHasEdges) return -1;
     const Column at = i < kMostEdge ? (i < head() ? i : -1) : end() + (i - kMostEdge);
     return i < 2 * kMostEdge && at < cols() ? at : -1;
   }
