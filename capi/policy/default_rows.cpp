@@ -18,19 +18,29 @@ bool has_at_most(int64_t rows, const RowProblem& p, const PlanOptions& options) 
 
 // The number of blocks that share a row: the fewest that hold it, and more if rows are so few that units would be idle.
 // If there are many rows, blocks have half of the work-items. Two blocks then fit on a unit, and one loads while the
-// other waits. An op with needs_halves has no larger cluster: takes() refuses a longer row, which is streamed.
+// other waits. An op with needs_halves has larger blocks only for few rows. It streams many longer rows, and unaligned
+// rows if each unit gets several. It has larger clusters only for few rows, or if their blocks are full. 0: no cluster.
 int cluster_of(const RowKernels& kernels, const RowKernel& k, const RowProblem& p, const DeviceNumbers& device,
                const PlanOptions& options) {
-  int cluster = 1;
-  if (k.body != RowBody::cluster) return cluster;
+  if (k.body != RowBody::cluster || device.largest_cluster == 1) return 1;
   const int64_t vectors = vectors_of(k, p), half = int64_t{k.lanes} / 2;
+  const auto holds = [&](int blocks, int64_t lanes) { return blocks * lanes * k.vectors >= vectors; };
+  const auto fewest_of = [&](int64_t lanes) {
+    int fewest = 1;
+    while (2 * fewest <= device.largest_cluster && !holds(fewest, lanes)) fewest *= 2;
+    return fewest;
+  };
+  const int portable = std::min(device.largest_cluster, kPortableCluster);
   const bool rows_are_few = has_at_most(device.units, p, options);
-  const int largest = kernels.needs_halves ? std::min(device.largest_cluster, kPortableCluster) : device.largest_cluster;
-  const bool halves = !rows_are_few && largest * half * k.vectors >= vectors;
-  if (!rows_are_few && !halves && kernels.needs_halves) return cluster;
+  const bool run_together = kernels.needs_halves ? has_at_most(device.units / fewest_of(k.lanes), p, options) : rows_are_few;
+  const bool is_full = !kernels.needs_halves || !holds(device.largest_cluster, half - device.wave_size);
+  const bool halves = !run_together && (holds(portable, half) || (is_full && holds(device.largest_cluster, half)));
+  const int64_t few_rounds = RowLimits::kFewRowsAUnit * (k.resident / half) * device.units;
+  const bool streams = !halves || (k.layout == RowLayout::unaligned && !has_at_most(few_rounds, p, options));
+  if (kernels.needs_halves && !rows_are_few && streams) return 0;
   const int64_t lanes = halves ? half : k.lanes;
-  while (2 * cluster <= device.largest_cluster && cluster * lanes * k.vectors < vectors) cluster *= 2;
-  const int most = std::min(device.largest_cluster, kPortableCluster);
+  int cluster = fewest_of(lanes);
+  const int most = kernels.needs_halves ? device.largest_cluster : portable;
   const auto leaves_units_idle = [&] { return has_at_most(device.units / (2 * cluster), p, options); };
   while (2 * cluster <= most && leaves_units_idle() && 2 * cluster * lanes <= vectors) cluster *= 2;
   return cluster;

@@ -153,6 +153,7 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip, 512)                   \
   X(op##_##T##_unaligned_512, T, 512, 4, 512, unaligned, on_chip, 768)                 \
   HIPOPS_CLUSTER_OF(X, op, T, aligned, 8)                                              \
+  HIPOPS_CLUSTER_OF(X, op, T, unaligned, 8)                                            \
   X(op##_##T##_aligned_stream, T, 256, 4, 256, aligned, streamed, 768)                 \
   X(op##_##T##_unaligned_stream, T, 256, 4, 256, unaligned, streamed, 512)             \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
