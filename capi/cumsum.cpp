@@ -147,13 +147,22 @@ void plan_lines(const Lines& l, const DeviceNumbers& device, CumsumArgs* a, int6
   a->parts_divisor = wide_divisor_of(chunks);
   a->units = l.count * chunks;
   const int64_t vectors = divided_up(l.length + (l.are_whole ? 0 : l.vector - 1), l.vector);
-  // Few lanes are without a vector: up to 64, 128 and 256 vectors are 64 x 1, 32 x 4 and 256 x 1, up to 512 are 128 x 4.
-  constexpr int64_t kLanes = kCumsumLanes, kBlock = kCumsumBlock;
-  a->is_short = vectors <= 2 * kLanes || (vectors > 4 * kLanes && vectors <= kBlock);
-  const int64_t lanes = a->is_short ? power_up(vectors) : vectors <= 4 * kLanes ? kLanes : vectors <= 2 * kBlock ? kBlock / 2 : kBlock;
+  // Up to 64 vectors are 32 lanes with two, more are steps of 32 lanes with four. A chunk has all lanes of a block.
+  a->is_short = vectors <= 2 * kCumsumLanes;
+  a->has_pairs = a->is_short && vectors > kCumsumLanes;
+  int64_t lanes = std::min<int64_t>(a->is_short ? power_up(vectors) : kCumsumLanes, kCumsumLanes);
+  if (!a->is_short) {
+    // The steps that a device needs one after another. More lanes have barriers, so they must save more than an eighth.
+    const int64_t steps = divided_up(vectors, kCumsumLanes * kCumsumDepth);
+    const int64_t together = CumsumLimits::kBlocksAUnit * device.units * kCumsumBlock;
+    const auto time = [&](int64_t n) { return divided_up(l.count * n, together) * divided_up(steps, n / kCumsumLanes); };
+    for (int64_t more = 2 * lanes; more <= kCumsumBlock; more *= 2)
+      if (a->sums || 8 * time(more) < 7 * time(lanes)) lanes = more;
+  }
   a->lanes = static_cast<int32_t>(lanes);
   a->rows = kCumsumBlock / a->lanes;
-  a->deep = a->is_short && l.count >= CumsumLimits::kBlocksAUnit * device.units * a->rows * kCumsumDepth ? kCumsumDepth : 1;
+  const int64_t deep = kCumsumDepth / (a->has_pairs ? 2 : 1);
+  a->deep = a->is_short && l.count >= CumsumLimits::kBlocksAUnit * device.units * a->rows * deep ? deep : 1;
   a->rows *= a->deep;
 }
 void plan_columns(const Lines& l, const DeviceNumbers& device, CumsumArgs* a, int64_t chunks) {
@@ -165,7 +174,7 @@ void plan_columns(const Lines& l, const DeviceNumbers& device, CumsumArgs* a, in
   const int64_t groups = power_up(divided_up(std::min(l.length, l.chunk), kCumsumRows));
   const int64_t fewest = std::clamp(kCumsumBlock / groups, least, most);
   int64_t lanes = std::clamp(power_up(vectors), fewest, most);
-  while (lanes > fewest && divided_up(vectors, lanes) * chunks < L::kBlocksAUnit * device.units) lanes /= 2;
+  while (lanes > fewest && divided_up(vectors, lanes) * chunks < device.units) lanes /= 2;
   a->result_bits = log2_up(lanes);
   a->is_wide = l.are_neighbours;
   a->tiles = divided_up(vectors, lanes);
@@ -175,7 +184,6 @@ void plan_columns(const Lines& l, const DeviceNumbers& device, CumsumArgs* a, in
 }
 
 hipops_status launch_cumsum(const Tensors& t, const Lines& l, const DeviceFacts& device, void* workspace, void* stream) {
-  using L = CumsumLimits;
   const PlanOptions options = plan_options();
   const hipops_tensor &x = *t.x.tensor, &y = *t.y.tensor;
   CumsumArgs args{};
@@ -197,8 +205,8 @@ hipops_status launch_cumsum(const Tensors& t, const Lines& l, const DeviceFacts&
 
   const auto plan = l.are_contiguous ? plan_lines : plan_columns;
   plan(l, device, &args, 1);
-  const int64_t busy = l.are_contiguous ? L::kLinesAUnit * device.units : int64_t{device.units};
-  const bool is_split = workspace && l.stored_bytes() != 0 && divided_up(args.units, args.rows) < busy;
+  const bool are_few = l.are_contiguous ? l.count < device.units : args.units < device.units;
+  const bool is_split = workspace && l.stored_bytes() != 0 && are_few;
   if (is_split) args.sums = workspace;
   const Variant wanted = variant_of(x.dtype, l.are_contiguous ? lines : columns);
   const int kernel = place_of(kVariants, [&](const Variant& v) { return v.dtype == wanted.dtype && v.mode == wanted.mode; });

@@ -27,7 +27,8 @@ template <> [[maybe_unused]] constexpr bool has_bytes<Integers> = true;
 template <class T>
 HIPOPS_FN void run_lines(const CumsumArgs& a) {
   HIPOPS_SHARED(CumsumRoom, room, kLineRoom);
-  if (a.is_short) scan_short_lines<T>(a, room);
+  if (a.is_short) scan_short_lines<T>(a);
+  else if (a.only_sums) sum_chunks<T>(a, room);
   else scan_long_lines<T>(a, room);
 }
 
@@ -39,11 +40,11 @@ HIPOPS_FN void scan_columns(const CumsumArgs& a, const Shared<CumsumRoom>& room)
 template <class T>
 HIPOPS_FN void run_columns(const CumsumArgs& a) {
   if constexpr (!has_bytes<T>) {
-    constexpr int kRoom = kCumsumBlock * kCumsumVector<T> * int(sizeof(wide_t<T>) / sizeof(u32)) / 4;
+    constexpr int kRoom = kCumsumBlock * (kCumsumVector<T> + 1) * int(sizeof(wide_t<T>) / sizeof(u32)) / 4;
     HIPOPS_SHARED(CumsumRoom, room, kRoom);
     scan_columns<T>(a, room);
   } else {
-    HIPOPS_SHARED(CumsumRoom, room, kCumsumBlock * 2);  // four u64 a work-item
+    HIPOPS_SHARED(CumsumRoom, room, kCumsumBlock * 5 / 2);  // five u64 a work-item
     if (a.bytes == 1) scan_columns<u8>(a, room);
     else if (a.bytes == 4) scan_columns<u32>(a, room);
     else scan_columns<u64>(a, room);
@@ -52,8 +53,8 @@ HIPOPS_FN void run_columns(const CumsumArgs& a) {
 
 // The blocks that a multiprocessor holds together: the compiler limits registers accordingly.
 // Integers of one byte, and of several sizes, need more registers.
-template <class T> [[maybe_unused]] constexpr int kResident_lines = sizeof(T) == 1 ? 1 : 2;
-template <class T> [[maybe_unused]] constexpr int kResident_columns = has_bytes<T> ? 1 : 2;
+template <class T> [[maybe_unused]] constexpr int kResident_lines = sizeof(T) == 1 ? 1 : sizeof(number_t<T>) == 8 ? 2 : 3;
+template <class T> [[maybe_unused]] constexpr int kResident_columns = has_bytes<T> || sizeof(T) == 8 ? 1 : 2;
 
 }  // namespace
 

@@ -145,10 +145,10 @@ struct CumsumLimits {
   static constexpr int64_t kLeastVectors = 4;
   // The most chunks of a line, and the shortest chunk where lines are not contiguous. They fix the order of sums.
   static constexpr int64_t kMostChunks = 1000, kMostColumnChunks = 128, kLeastChunkRows = 256;
-  // With fewer lines than this for each unit, blocks share a line. From kMostSplit* lines on no device has too few.
-  static constexpr int64_t kLinesAUnit = 3, kMostSplitLines = 1024, kMostSplitColumns = 8192;
-  // `columns`: the fewest lanes with neighbouring lines, of whole vectors or of elements; blocks that fill a unit.
-  static constexpr int64_t kLeastWideLanes = 4, kLeastLanes = 32, kBlocksAUnit = 2;
+  // With fewer lines than units, blocks share a line. From kMostSplit* lines on no device has too few.
+  static constexpr int64_t kMostSplitLines = 1024, kMostSplitColumns = 8192;
+  // `columns`: the fewest lanes with neighbouring lines, of whole vectors or of elements. `lines`: blocks that fill a unit.
+  static constexpr int64_t kLeastWideLanes = 4, kLeastLanes = 32, kBlocksAUnit = 3;
 };
 
 }  // namespace hipops

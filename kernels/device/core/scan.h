@@ -42,24 +42,30 @@ HIPOPS_FN Scanned<T> wave_scan(T v) {
   }
 }
 
-// The scan over each group of `lanes` neighbouring lanes, a power of two up to 32 that the launch chooses.
-template <class T>
-HIPOPS_FN Scanned<T> scan_over_lanes(T v, int lanes) {
-  Scanned<T> s{T(0), v};
+// The scans over each group of `lanes` neighbouring lanes, a power of two up to 32 that the launch chooses, of N values.
+template <int Half, int N, class T>
+HIPOPS_FN void scan_steps(Scanned<T> (&s)[N], uint32_t lane) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) scan_step<Half>(&s[i], lane);
+}
+template <int N, class T>
+HIPOPS_FN void scan_over_lanes(Scanned<T> (&s)[N], int lanes) {
   const uint32_t lane = hide_origin(lane_index());
-  if (lanes >= 2) scan_step<1>(&s, lane);
-  if (lanes >= 4) scan_step<2>(&s, lane);
-  if (lanes >= 8) scan_step<4>(&s, lane);
-  if (lanes >= 16) scan_step<8>(&s, lane);
-  if (lanes < 32) return s;
+  if (lanes >= 2) scan_steps<1>(s, lane);
+  if (lanes >= 4) scan_steps<2>(s, lane);
+  if (lanes >= 8) scan_steps<4>(s, lane);
+  if (lanes >= 16) scan_steps<8>(s, lane);
+  if (lanes < 32) return;
   if constexpr (on_amd && wave_size == 64) {  // see wave_reduce
-    const T row[4] = {read_lane(s.total, 0), read_lane(s.total, 16), read_lane(s.total, 32), read_lane(s.total, 48)};
-    s.before += lane & 16 ? (lane < 32 ? row[0] : row[2]) : T(0);
-    s.total = lane < 32 ? row[0] + row[1] : row[2] + row[3];
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const T total = s[i].total, row[4] = {read_lane(total, 0), read_lane(total, 16), read_lane(total, 32), read_lane(total, 48)};
+      s[i].before += lane & 16 ? (lane < 32 ? row[0] : row[2]) : T(0);
+      s[i].total = lane < 32 ? row[0] + row[1] : row[2] + row[3];
+    }
   } else {
-    scan_step<16>(&s, lane);
+    scan_steps<16>(s, lane);
   }
-  return s;
 }
 
 // The scan over the block's first Count work-items, which are whole waves. All work-items of the block call it; later

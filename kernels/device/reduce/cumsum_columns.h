@@ -1,5 +1,6 @@
 // Cumulative sums of lines of any layout: a lane has a vector of neighbouring lines, or a line, and walks along them. It adds
-// eight elements one after another. The block adds such sums in order, with twice the digits, in shared memory.
+// eight elements one after another: a piece. Eight pieces are an eight. Sums of pieces are added in order, with twice the
+// digits, and then sums of eights. So the block's shape changes no order.
 #pragma once
 
 #include "device/core/strided.h"
@@ -8,13 +9,32 @@
 namespace hipops {
 namespace {
 
+// Loads a piece of each of Length neighbouring lines. It has `rows` elements, and then more: see clear_rest().
+template <class T, int Length>
+HIPOPS_FN void load_piece(const T* x, int64_t x_step, int32_t rows, Packed<T, Length> (&v)[kCumsumRows]) {
+#pragma unroll
+  for (int i = 0; i < kCumsumRows; ++i) {
+    v[i] = load_packed_once<Length>(x);
+    x += i + 1 < rows ? x_step : 0;
+  }
+  issue_before_use(v);
+}
+template <class T, int Length>
+HIPOPS_FN void clear_rest(int32_t rows, Packed<T, Length> (&v)[kCumsumRows]) {
+#pragma unroll
+  for (int i = 0; i < kCumsumRows; ++i)
+    if (i >= rows) v[i] = zeros<Length, T>();
+}
+
 template <class T, int Length>
 HIPOPS_FN void scan_columns(const CumsumArgs& args, const Shared<CumsumRoom>& room) {
   using Number = number_t<T>;
   using Wide = wide_t<T>;
-  constexpr int kOwn = kCumsumColumns / kCumsumBlock;  // lines whose sums a work-item adds
-  const Shared<Wide> sums = room.as<Wide>();
+  const Shared<Wide> sums = room.as<Wide>();  // of pieces, then of the pieces before each in its eight
+  constexpr int kEights = kCumsumBlock * Length;  // behind them, sums of eights, then of all before each
+  const Wide none = Wide::of(Number(0));
   const int32_t lanes = 1 << args.result_bits, groups = kCumsumBlock >> args.result_bits, lines = lanes * Length;
+  const int32_t of_eight = groups < kCumsumRows ? groups : kCumsumRows, eights = groups / of_eight;
   const int32_t thread = int32_t(thread_index()), lane = thread & (lanes - 1), group = thread >> args.result_bits;
 
   for (int64_t index = block_index(); index < reload_arguments(args).units; index += reload_arguments(args).step) {
@@ -27,93 +47,106 @@ HIPOPS_FN void scan_columns(const CumsumArgs& args, const Shared<CumsumRoom>& ro
     const Offsets<kCumsumOperands> at = locate_in_loop(a.lines, is_live ? place : tile << a.result_bits);
     const T* x = static_cast<const T*>(a.x) + at.of[kCumsumX];
 
-    ChunkSums<Wide, Number> chunks[kOwn];
-    Wide* sum_of[kOwn];
-#pragma unroll
-    for (int o = 0; o < kOwn; ++o) {
-      const int32_t own = thread + o * kCumsumBlock;
-      const int64_t line = (tile << a.result_bits) * Length + own;
-      sum_of[o] = own < lines && line < a.lines.count * Length ? static_cast<Wide*>(a.sums) + line : nullptr;
-      if (a.sums == nullptr || a.only_sums || sum_of[o] == nullptr) continue;
+    // A work-item adds the sums of pieces of an eight. The first work-items add a line's sums of eights.
+    Wide before_chunk = none;
+    const auto line_of_sums = [&](const CumsumArgs& a) {  // null: none
+      const int64_t line = (tile << a.result_bits) * Length + thread;
+      return a.sums == nullptr || thread >= lines || line >= a.lines.count * Length ? nullptr : static_cast<Wide*>(a.sums) + line;
+    };
+    if (const Wide* sum_of = line_of_sums(a); sum_of != nullptr && !a.only_sums) {
       for (int64_t c = 0; c < chunk; c += kChunksLoaded) {
         Wide some[kChunksLoaded];
 #pragma unroll
-        for (int i = 0; i < kChunksLoaded; ++i) some[i] = sum_of[o][(c + i < chunk ? c + i : chunk - 1) * a.chunk_step];
+        for (int i = 0; i < kChunksLoaded; ++i) some[i] = sum_of[(c + i < chunk ? c + i : chunk - 1) * a.chunk_step];
 #pragma unroll
         for (int i = 0; i < kChunksLoaded; ++i)
-          if (c + i < chunk) chunks[o].add(some[i]);
+          if (c + i < chunk) before_chunk = before_chunk + some[i];
       }
     }
 
     for (const int64_t last = a.sums != nullptr ? chunk : a.chunks - 1; chunk <= last; ++chunk) {
       const CumsumArgs& a = reload_arguments(args);
-      Wide before[kOwn];
-#pragma unroll
-      for (Wide& one : before) one = Wide::of(Number(0));
+      Wide before = none, eight = none;  // of this chunk: all eights before, and the pieces of this one
       const int64_t begin = chunk * a.chunk, end = begin + a.chunk < a.length ? begin + a.chunk : a.length;
+      const auto rows_of = [&](int64_t base) {  // of the lane's piece
+        const int64_t left = end - base - group * kCumsumRows;
+        return int32_t(left < 0 ? 0 : left < kCumsumRows ? left : kCumsumRows);
+      };
+      const auto load = [&](int64_t base, Packed<T, Length> (&v)[kCumsumRows]) {
+        const int32_t rows = rows_of(base);
+        load_piece<T>(x + (base + (rows > 0 ? group * kCumsumRows : 0)) * a.x_step, a.x_step, rows, v);
+      };
+      Packed<T, Length> next[kCumsumRows];
+      load(begin, next);
       for (int64_t base = begin; base < end; base += int64_t(groups) * kCumsumRows) {
         const CumsumArgs& a = reload_arguments(args);
-        const int64_t first = base + group * kCumsumRows;
-        const int32_t rows = first < end ? int32_t(end - first < kCumsumRows ? end - first : kCumsumRows) : 0;
-        const T* from_x = x + (rows > 0 ? first : base) * a.x_step;
-        Packed<T, Length> v[kCumsumRows];
+        Packed<T, Length> own[kCumsumRows];
 #pragma unroll
-        for (int i = 0; i < kCumsumRows; ++i) {
-          v[i] = load_packed_once<Length>(from_x);
-          from_x += i + 1 < rows ? a.x_step : 0;
-        }
-        issue_before_use(v);
-#pragma unroll
-        for (int i = 0; i < kCumsumRows; ++i)
-          if (i >= rows) v[i] = zeros<Length, T>();
+        for (int i = 0; i < kCumsumRows; ++i) own[i] = next[i];
+        clear_rest(rows_of(base), own);
 #pragma unroll
         for (int e = 0; e < Length; ++e) {
-          Number sum = number_of(a, v[0][e]);
+          Number sum = number_of(a, own[0][e]);
 #pragma unroll
-          for (int i = 1; i < kCumsumRows; ++i) sum += number_of(a, v[i][e]);
+          for (int i = 1; i < kCumsumRows; ++i) sum += number_of(a, own[i][e]);
           sums[thread * Length + e] = Wide::of(sum);
         }
+        const int64_t next_base = base + int64_t(groups) * kCumsumRows;
+        if (next_base < end) load(next_base, next);
         barrier();
-#pragma unroll
-        for (int o = 0; o < kOwn; ++o) {
-          const int32_t own = thread + o * kCumsumBlock;
-          if (own >= lines) break;
-          const Wide before_chunk = chunks[o].sum();
-          for (int32_t g = 0; g < groups; ++g) {
-            const Wide sum = sums[g * lines + own];
-            sums[g * lines + own] = before_chunk + before[o];
-            before[o] = before[o] + sum;
+        if (thread < lines * eights) {
+          const int32_t first = thread / lines * of_eight * lines + thread % lines;
+#pragma unroll 1
+          for (int32_t g = 0; g < of_eight; ++g) {
+            const Wide sum = sums[first + g * lines];
+            sums[first + g * lines] = eight;
+            eight = eight + sum;
           }
+          if (eights > 1) sums[kEights + thread] = eight;
+        }
+        if (eights > 1) barrier();
+        if (thread < lines) {
+          if (eights == 1) sums[kEights + thread] = before_chunk + before;
+          for (int32_t i = 0; i < eights && eights > 1; ++i) {
+            const Wide sum = sums[kEights + i * lines + thread];
+            sums[kEights + i * lines + thread] = before_chunk + before;
+            before = before + sum;
+          }
+        }
+        if (eights > 1) {
+          eight = none;
+        } else if ((next_base - begin) % (kCumsumRows * kCumsumRows) == 0) {
+          before = before + eight;
+          eight = none;
         }
         barrier();
         if (a.only_sums || !is_live) continue;
-        int64_t at_y = at.of[kCumsumY] + first * a.y_step;
+        int64_t at_y = at.of[kCumsumY] + (base + group * kCumsumRows) * a.y_step;
+        const int32_t rows = rows_of(base);
         Number from[Length], sum[Length];
 #pragma unroll
         for (int e = 0; e < Length; ++e) {
-          from[e] = Wide(sums[thread * Length + e]).value();
-          sum[e] = number_of(a, v[0][e]);
+          const Wide before_eight = sums[kEights + group / of_eight * lines + lane * Length + e];
+          from[e] = (before_eight + Wide(sums[thread * Length + e])).value();
+          sum[e] = number_of(a, own[0][e]);
         }
 #pragma unroll
         for (int i = 0; i < kCumsumRows; ++i) {
           Number result[Length];
 #pragma unroll
           for (int e = 0; e < Length; ++e) {
-            if (i > 0) sum[e] += number_of(a, v[i][e]);
+            if (i > 0) sum[e] += number_of(a, own[i][e]);
             result[e] = from[e] + sum[e];
           }
           if (i < rows) store_results<T>(a, at_y, result);
           at_y += a.y_step;
         }
       }
-#pragma unroll
-      for (int o = 0; o < kOwn; ++o) chunks[o].add(before[o]);
+      before_chunk = before_chunk + (before + eight);
     }
     const CumsumArgs& b = reload_arguments(args);
     if (!b.only_sums) continue;
-#pragma unroll
-    for (int o = 0; o < kOwn; ++o)
-      if (sum_of[o] != nullptr) sum_of[o][(chunk - 1) * b.chunk_step] = chunks[o].sum();
+    if (Wide* sum_of = line_of_sums(b)) sum_of[(chunk - 1) * b.chunk_step] = before_chunk;
   }
 }
 

@@ -9,7 +9,7 @@ constexpr int kCumsumBlock = 256;
 constexpr int kCumsumLanes = 32;     // `lines`: lanes that scan together without the block's shared memory
 constexpr int kCumsumDepth = 4;      // `lines`: vectors of a lane
 constexpr int kCumsumRows = 8;       // `columns`: elements of a line that a lane adds one after another
-constexpr int kCumsumColumns = 512;  // `columns`: the most lines of a block
+constexpr int kCumsumColumns = 256;  // `columns`: the most lines of a block
 constexpr int kChunkGroup = 32;      // chunks whose sums are added first
 
 // Elements of x in one access. A vector of bytes has four: y may have 8 bytes for each.
@@ -41,7 +41,7 @@ struct CumsumArgs {
   int32_t is_wide;              // `columns`: vectors of neighbouring lines
   int32_t result_bits;          // `columns`: 1 << result_bits lanes have different lines
   int32_t lanes, rows, deep;    // `lines`: lanes of a line, lines of a block; lines of a lane
-  int32_t is_short;             // `lines`: a lane has a vector of each of several lines
+  int32_t is_short, has_pairs;  // `lines`: a lane has a vector, or two, of each of several lines
   int32_t are_whole;            // `lines`: begin and end at multiples of a vector
   int32_t x_is_aligned;         // `lines`: x has y's alignment
 };
