@@ -8,11 +8,16 @@
 #include "policy/plan_options.h"
 #include "rows/checks.h"
 #include "runtime/runtime.h"
+#include "tensor/divisor.h"
 #include "tensor/error.h"
+#include "tensor/strided.h"
 #include "tensor/tensor.h"
 #include "variant_list.h"
 
 namespace hipops {
+
+extern Op op_sample;
+
 namespace {
 
 constexpr const char* kName = "sample";
@@ -78,9 +83,23 @@ SampleArgs arguments_of(const Call& c) {
   return args;
 }
 
+int64_t most_shared(int, uint32_t) { return 16; }  // see rows/plan.h
+
+// The blocks that share a row, if rows are few. Each work-item has keys.
+hipops_status choose_cluster(const Call& c, const DeviceFacts& device, uint32_t* cluster) {
+  const int64_t least = kSampleBlock * (kWideAccess / dtype_bytes(c.x.tensor->dtype));
+  for (*cluster = device.largest_cluster; *cluster > 1; *cluster /= 2) {
+    uint32_t most = 0;
+    if (c.columns() < least * *cluster) continue;
+    if (hipops_status status = most_clusters(op_sample, device, *cluster, kSampleBlock, &most)) return status;
+    if (most >= c.rows()) break;
+  }
+  return HIPOPS_SUCCESS;
+}
+
 }  // namespace
 
-Op op_sample = {kName, kKernels, std::size(kKernels), supports_floats_alone_but_f64};
+Op op_sample = {kName, kKernels, std::size(kKernels), supports_floats_alone_but_f64, most_shared};
 
 }  // namespace hipops
 
@@ -101,8 +120,11 @@ hipops_status hipops_sample(const hipops_tensor* tokens, const hipops_tensor* x,
   const DeviceFacts* device;
   if (hipops_status status = device_facts(op_sample, &device)) return status;
   SampleArgs args = arguments_of(call);
-  const uint32_t grid = plan_options().grid_for(args.rows * kSampleBlock, kSampleBlock);
-  args.step = grid;
+  uint32_t cluster;
+  if (hipops_status status = choose_cluster(call, *device, &cluster)) return status;
+  const int64_t vector = kWideAccess / dtype_bytes(x->dtype);
+  args.part = divided_up(divided_up(args.columns, cluster), vector) * vector;
+  args.step = plan_options().grid_for(args.rows * kSampleBlock, kSampleBlock);
   const int kernel = place_of(kDtypes, [&](hipops_dtype dtype) { return dtype == x->dtype; });
-  return launch(op_sample, *device, kernel, {grid, kSampleBlock}, &args, sizeof args, stream);
+  return launch(op_sample, *device, kernel, {static_cast<uint32_t>(args.step) * cluster, kSampleBlock, cluster}, &args, sizeof args, stream);
 }

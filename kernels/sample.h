@@ -12,7 +12,7 @@ struct SampleArgs {
   const float *uniform, *temperature, *top_p, *min_p;  // all but uniform may be null
   const void* top_k;                                   // may be null
   void* tokens;
-  int64_t rows, columns, step;  // step: of the blocks' loops
+  int64_t rows, columns, part, step;  // part: columns of a cluster's block. step: of the clusters' loops
   int64_t x_row, x_step, tokens_step, uniform_step, temperature_step, top_k_step, top_p_step, min_p_step;
   int32_t tokens_are_64, top_k_is_64;
 };

@@ -4,7 +4,8 @@
 //   tokens   [rows], i32 or i64. uniform, temperature, top_p, min_p: [rows], f32. top_k: [rows], i32 or i64
 //   bytes    at temperature 0 x is read once, and with a small top_k twice. Otherwise it is read up to ten times
 //
-// A block has a row. Weights are integers, so sums of any order are equal: no grid and no wave size changes a token.
+// A block has a row. If rows are few, a cluster has one: its blocks share the first reads, and its first block the list
+// or does the rest alone. Weights are integers, so sums of any order are equal: no grid and no wave size changes a token.
 // top_k and top_p are one search, for the key where a sum over greater keys reaches a bound. top_k counts tokens,
 // and top_p sums weights. Digits of the key are found one after another, by sums for each digit.
 //
@@ -17,6 +18,7 @@
 #include "device/core/math.h"
 #include "device/core/reduce.h"
 #include "device/core/vector.h"
+#include "device/nvidia/cluster.h"
 #include "device/select/keys.h"
 #include "device/select/threshold.h"
 
@@ -34,6 +36,8 @@ struct LargestPair {
   template <class T> static HIPOPS_METHOD T identity() { return 0; }
 };
 using ReduceBlock = Reduce<uint64_t, kSampleBlock>;
+// It has another type, and so its own shared memory.
+using ReduceCluster = ClusterReduce<WordRange, kSampleBlock / blocks_in_one>;
 
 template <class T> constexpr uint32_t kInfinityBits = 0x7f800000;  // in the upper half of a word, if T has 16 bits
 template <> [[maybe_unused]] constexpr uint32_t kInfinityBits<f16> = 0x7c000000;
@@ -86,51 +90,55 @@ template <class T>
 class Row {
  public:
   using Bits = typename Logits<T>::Bits;
-  static constexpr int kLength = Window<Bits>::kLength, kFew = 1, kMany = 16 / kLength;  // vectors loaded together
+  static constexpr int kLength = Window<Bits>::kLength, kFew = 1, kMany = 2;  // vectors loaded together
   static constexpr int64_t kFewColumns = kSampleBlock * kFew * kLength, kManyColumns = kSampleBlock * kMany * kLength;
   WeightRule weights;
   Survivors left;
 
-  HIPOPS_METHOD Row(const SampleArgs& a, int64_t row, ReduceBlock& reduce)
-      : window_(static_cast<const Bits*>(a.x) + row * a.x_row, a.x_step, 0, a.columns), reduce_(reduce) {}
+  // The block's columns of a row.
+  HIPOPS_METHOD Row(const SampleArgs& a, int64_t row, ReduceBlock& reduce, ReduceCluster& reduce_cluster)
+      : window_(static_cast<const Bits*>(a.x) + row * a.x_row, a.x_step, cluster_rank() * a.part,
+                cluster_rank() + 1 < cluster_size() ? (cluster_rank() + 1) * a.part : a.columns),
+        reduce_(reduce), reduce_cluster_(reduce_cluster) {}
 
-  // The greatest key, and in the lower half ~ its first column. `own` becomes the greatest of the work-item's keys.
+  // The greatest key of the cluster's row, and in the lower half ~ its first column. `own` becomes the greatest of the work-item's keys.
   HIPOPS_METHOD uint64_t largest(uint32_t* own) const {
     uint64_t best = 0;
+    float most = -INFINITY;
 #pragma unroll 1
     for (int64_t tile = window_.first; tile < window_.end; tile += kManyColumns) {
+      if (is_inside(tile)) {
+        int at = -1;
+        uint32_t widest = 0;  // without signs: a NaN is the widest
+        for_each_number(tile, [&](int n, float x) {
+          widest = LargestWord()(widest, bit_cast<uint32_t>(x) << 1);
+          if (x > most) most = x, at = n;
+        });
+        const Keys<kMany> none = {{}, first_column(tile)};
+        if (ballot(widest > kInfinityBits<f32> << 1) == 0) {
+          if (at >= 0 || best == 0) best = uint64_t{Logits<T>::rule().key_of(bit_cast<Bits>(narrow<T>(most)))} << 32 | ~none.column(at < 0 ? 0 : at);
+          continue;
+        }
+      }
       const Keys<kMany> keys = load<kMany>(tile);
 #pragma unroll
       for (int n = 0; n < kMany * kLength; ++n)  // columns of a work-item ascend
         if (keys.key[n] > uint32_t(best >> 32)) best = uint64_t{keys.key[n]} << 32 | ~keys.column(n);
+      if (best != 0) most = Logits<T>::number_of(uint32_t(best >> 32));
     }
     *own = uint32_t(best >> 32);
-    return uniform(reduce_(best, LargestPair()));
+    return uniform(reduce_cluster_(best, LargestPair()));
   }
 
-  // Makes a list of the tokens that may be among the k with the greatest keys, if they are few. Each work-item has a
-  // key, and `own` is its greatest.
+  // Makes a list of the tokens that may be among the k with the greatest keys, if they are few, in the cluster's first
+  // block. Each work-item has a key, and `own` is its greatest. At first all blocks have to have equally many of the k.
   HIPOPS_METHOD void make_list(uint32_t k, uint32_t own) {
-    const uint32_t keys[1] = {own};
-    uint32_t bound = find_threshold(reduce_, keys, kSampleBlock, k, k / 2).key;
+    const uint32_t keys[1] = {own}, of_block = (k + cluster_size() - 1) / cluster_size();
+    uint32_t listed = gather(~over_cluster(~find_threshold(reduce_, keys, kSampleBlock, of_block, of_block / 2).key));
+    if (listed > kMostListed && cluster_size() > 1)
+      listed = gather(over_cluster(find_threshold(reduce_, keys, kSampleBlock, k, k / 2).key));
+    if (listed > kMostListed || cluster_rank() != 0) return;
     const Shared<SortEntry> unordered = room(), list = list_memory();
-    HIPOPS_SHARED(uint32_t, count, 1);
-    if (thread_index() == 0) count[0] = 0;
-    barrier();
-#pragma unroll 1
-    for (int64_t tile = window_.first; tile < window_.end; tile += kManyColumns) {
-      const Keys<kMany> keys = load<kMany>(tile);
-#pragma unroll
-      for (int n = 0; n < kMany * kLength; ++n) {
-        if (keys.key[n] < bound) continue;
-        const uint32_t place = count.fetch_add(0, 1u);
-        if (place < kMostListed) unordered[place] = {keys.key[n], keys.column(n)};
-        else bound = UINT32_MAX;  // no key reaches it: there will be no list
-      }
-    }
-    barrier();
-    const uint32_t listed = uniform(uint32_t(count[0]));
-    if (listed > kMostListed) return;
     if (thread_index() < listed) {
       const SortEntry entry = unordered[thread_index()];
       uint32_t rank = 0;
@@ -141,6 +149,11 @@ class Row {
     barrier();
     window_.first = 0;
     window_.end = listed_ = listed;
+  }
+
+  // Without a list: the first block gets the columns of all.
+  HIPOPS_METHOD void take_all(int64_t columns) {
+    if (listed_ == 0) window_.end = columns;
   }
 
   // The row's column, of a column of the list if there is one.
@@ -247,8 +260,60 @@ class Row {
       return keys;
     }
     load_keys<kSampleBlock>(Logits<T>::rule(), window_, tile, thread, keys.key);
-    keys.first = uint32_t(tile) + thread * kLength;
+    keys.first = first_column(tile);
     return keys;
+  }
+  static HIPOPS_METHOD uint32_t first_column(int64_t tile) { return uint32_t(tile) + hide_origin(thread_index()) * kLength; }
+
+  // Most tiles have all their columns, as whole vectors. Most of their keys need not be computed: numbers are compared.
+  HIPOPS_METHOD bool is_inside(int64_t tile) const {
+    return window_.step == 1 && tile >= window_.begin && tile + kManyColumns <= window_.end;
+  }
+  // The greatest of the blocks' bounds.
+  HIPOPS_METHOD uint32_t over_cluster(uint32_t bound) const {
+    return cluster_size() == 1 ? bound : uint32_t(uniform(reduce_cluster_(uint64_t{bound}, LargestPair())));
+  }
+
+  // Stores the tokens whose keys reach the bound to the room of the cluster's first block. Returns their number. If it is
+  // too large, some are not stored.
+  HIPOPS_METHOD uint32_t gather(uint32_t bound) const {
+    HIPOPS_SHARED(uint32_t, count, 1);
+    const Shared<uint32_t> counter = of_first_block(count);
+    const Shared<SortEntry> own = room(), gathered = of_first_block(own);
+    if (thread_index() == 0) count[0] = 0;
+    cluster_barrier();
+#pragma unroll 1
+    for (int64_t tile = window_.first; tile < window_.end; tile += kManyColumns) {
+      if (is_inside(tile)) {
+        float most = -INFINITY;
+        for_each_number(tile, [&](int, float x) { most = fmaxf(most, x); });
+        if (ballot(!(most < Logits<T>::number_of(bound))) == 0) continue;
+      }
+      const Keys<kMany> keys = load<kMany>(tile);
+#pragma unroll
+      for (int n = 0; n < kMany * kLength; ++n) {
+        if (keys.key[n] < bound) continue;
+        const uint32_t place = counter.fetch_add(0, 1u);
+        if (place < kMostListed) gathered[place] = {keys.key[n], keys.column(n)};
+        else bound = UINT32_MAX;  // no key reaches it: there will be no list
+      }
+    }
+    cluster_barrier();
+    const uint32_t listed = uniform(uint32_t(counter[0]));
+    cluster_barrier();  // before the first block changes or leaves it
+    return listed;
+  }
+
+  // Calls f(n, number) for the elements whose keys load<kMany>() makes.
+  template <class F>
+  HIPOPS_METHOD void for_each_number(int64_t tile, F f) const {
+    const T* const from = reinterpret_cast<const T*>(window_.row) + tile + hide_origin(thread_index()) * kLength;
+    Packed<T, kLength> v[kMany];
+#pragma unroll
+    for (int n = 0; n < kMany; ++n) v[n] = load_packed_once<kLength>(from + n * kSampleBlock * kLength);
+    issue_before_use(v);
+#pragma unroll
+    for (int n = 0; n < kMany * kLength; ++n) f(n, widen(v[n / kLength][n % kLength]));
   }
   HIPOPS_METHOD uint32_t amount_of(const Survivors& among, uint32_t key, uint32_t column) const {
     key = hide_origin(key);  // one after another: the registers of several weights would not fit
@@ -291,6 +356,7 @@ class Row {
 
   Window<Bits> window_;
   ReduceBlock& reduce_;
+  ReduceCluster& reduce_cluster_;
   uint32_t listed_ = 0;  // the tokens of the list
 };
 
@@ -312,9 +378,9 @@ HIPOPS_FN float given(const float* numbers, int64_t at, float absent) {
 }
 
 template <class T>
-HIPOPS_FN int64_t token_of(const SampleArgs& args, int64_t at, ReduceBlock& reduce) {
+HIPOPS_FN int64_t token_of(const SampleArgs& args, int64_t at, ReduceBlock& reduce, ReduceCluster& reduce_cluster) {
   const SampleArgs& a = reload_arguments(args);
-  Row<T> row(a, at, reduce);
+  Row<T> row(a, at, reduce, reduce_cluster);
   uint32_t own;
   const uint64_t best = row.largest(&own);
   const uint32_t most = uint32_t(best >> 32);
@@ -329,6 +395,8 @@ HIPOPS_FN int64_t token_of(const SampleArgs& args, int64_t at, ReduceBlock& redu
   row.left = {1, UINT32_MAX, UINT32_MAX, 0, false};
   const bool is_long = reload_arguments(args).columns >= Row<T>::kFewColumns;  // each work-item has a key
   if (k > 0 && k <= kMostListedK && is_long) row.make_list(uint32_t(k), own);
+  if (cluster_rank() != 0) return -1;  // nobody uses it
+  row.take_all(reload_arguments(args).columns);
 #pragma unroll 1
   for (int step = kTopK;; ++step) {
     const SampleArgs& b = reload_arguments(args);
@@ -349,10 +417,11 @@ HIPOPS_FN int64_t token_of(const SampleArgs& args, int64_t at, ReduceBlock& redu
 template <class T>
 HIPOPS_FN void sample_rows(const SampleArgs& args) {
   ReduceBlock reduce(kSampleBlock);
-  for (int64_t row = block_index(); row < reload_arguments(args).rows; row += reload_arguments(args).step) {
-    const int64_t token = token_of<T>(args, row, reduce);
+  ReduceCluster reduce_cluster(kSampleBlock);
+  for (int64_t row = cluster_index(); row < reload_arguments(args).rows; row += reload_arguments(args).step) {
+    const int64_t token = token_of<T>(args, row, reduce, reduce_cluster);
     const SampleArgs& a = reload_arguments(args);
-    if (thread_index() == 0) {
+    if (thread_index() == 0 && cluster_rank() == 0) {
       if (a.tokens_are_64) static_cast<int64_t*>(a.tokens)[row * a.tokens_step] = token;
       else static_cast<int32_t*>(a.tokens)[row * a.tokens_step] = int32_t(token);
     }

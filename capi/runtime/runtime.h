@@ -73,8 +73,8 @@ struct Op {
 };
 
 // The possible numbers of blocks in a cluster, up to kLargestCluster, and the most work-items of each block: a multiprocessor
-// has room for 4, 3, 2 or 1 of them, of 128 registers a work-item.
-constexpr uint32_t kClusterSizes[] = {2, 4, 8, 16}, kClusterBlocks[] = {128, 160, 256, 512};
+// has room for 4, 3, 2 or 1 blocks of up to 512, of 128 registers a work-item.
+constexpr uint32_t kClusterSizes[] = {2, 4, 8, 16}, kClusterBlocks[] = {128, 160, 256, 512, 1024};
 
 struct LaunchShape {
   uint32_t grid, block;       // blocks, and work-items of each

@@ -159,8 +159,23 @@ class ClusterReduce {
   Mailbox<Largest, Threads / wave_size> waves_;
 };
 
+// The same shared memory of the cluster's first block. Its users wait for the cluster before it ends.
+template <class T>
+HIPOPS_FN Shared<T> of_first_block(const Shared<T>& own) {
+  uint64_t there;
+  asm("mapa.u64 %0, %1, 0;" : "=l"(there) : "l"(&own[0]));
+  return Shared<T>(reinterpret_cast<T*>(there));
+}
+HIPOPS_FN void cluster_barrier() {
+  if (cluster_size() == 1) return barrier();
+  asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
 #else
 
+template <class T>
+HIPOPS_FN const Shared<T>& of_first_block(const Shared<T>& own) { return own; }
+HIPOPS_FN void cluster_barrier() { barrier(); }
 HIPOPS_FN uint32_t cluster_size() { return 1; }
 HIPOPS_FN uint32_t cluster_rank() { return 0; }
 HIPOPS_FN uint32_t cluster_index() { return block_index(); }
