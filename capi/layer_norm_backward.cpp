@@ -25,7 +25,7 @@ GradientTensors named(const hipops_tensor* dx, const hipops_tensor* dw, const hi
 
 }  // namespace
 
-Op op_layer_norm_backward = {kName, kKernels, std::size(kKernels), supports_floats};
+Op op_layer_norm_backward = {kName, kKernels, std::size(kKernels), supports_floats, most_shared_of_spans<kRows>};
 
 }  // namespace hipops
 

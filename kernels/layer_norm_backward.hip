@@ -99,7 +99,7 @@ HIPOPS_LAYER_NORM_BACKWARD_ROW_KERNELS(KERNEL)
 #define KERNEL(name, C)                                                       \
   HIPOPS_KERNEL(kReduceBlock, 2) name(HIPOPS_ARGS(LayerNormBackwardArgs) a) { \
     follow_launch_before();                                                   \
-    HIPOPS_SHARED(ReduceRoom, room, kReduceBlock);                            \
+    HIPOPS_SHARED(ReduceRoom, room, 2 * kReduceBlock);                          \
     merge_sums<C>(arguments_in_place(a).merges, room);                        \
   }
 HIPOPS_LAYER_NORM_BACKWARD_MERGE_KERNELS(KERNEL)

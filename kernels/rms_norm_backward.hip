@@ -87,7 +87,7 @@ HIPOPS_RMS_NORM_BACKWARD_ROW_KERNELS(KERNEL)
 #define KERNEL(name, C)                                                     \
   HIPOPS_KERNEL(kReduceBlock, 2) name(HIPOPS_ARGS(RmsNormBackwardArgs) a) { \
     follow_launch_before();                                                 \
-    HIPOPS_SHARED(ReduceRoom, room, kReduceBlock);                          \
+    HIPOPS_SHARED(ReduceRoom, room, 2 * kReduceBlock);                        \
     merge_sums<C>(arguments_in_place(a).merges, room);                      \
   }
 HIPOPS_RMS_NORM_BACKWARD_MERGE_KERNELS(KERNEL)

@@ -20,12 +20,12 @@ struct RowLimits {
 struct ColumnSumLimits {
   // Each unit of a large device gets a chunk for each block that it has room for (RowKernel::resident), and two at least.
   // Then blocks end together on a device of kUnits units, or a few more. A chunk costs a row of the workspace.
-  static constexpr int64_t kUnits = 128, kLeastChunksAUnit = 2;
+  static constexpr int64_t kUnits = 128, kLeastChunksAUnit = 2, kBlocksAUnit = 4;
   // Rows of a chunk that a lane adds: fewer cost time for the workspace, and more would round a sum too often.
   static constexpr int64_t kLeastRows = 2, kMostRows = 128;
   // A kernel counts columns in an int, up to a tile past the row's end.
   static constexpr int64_t kMostColumns = (int64_t{1} << 31) - (1 << 20);
-  static constexpr int kMergeNeighbours = 3;  // log2 of the lanes with neighbouring sums in `merge`
+  static constexpr int kMergeNeighbours = 1;  // log2 of the lanes with neighbouring vectors in `merge`
 };
 
 struct MoverLimits {

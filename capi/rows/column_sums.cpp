@@ -7,7 +7,6 @@
 #include "rows/checks.h"
 #include "tensor/divisor.h"
 #include "tensor/error.h"
-#include "tensor/strided.h"
 #include "tensor/tensor.h"
 
 namespace hipops {
@@ -19,16 +18,32 @@ int64_t pitch_of(const RowProblem& p) {
   return divided_up(p.cols, unit) * unit;
 }
 
-// The work-items of a block. A block that has one row at a time has the waves that the row needs.
-int64_t block_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
+// The vectors that hold a row. The last one may be partly used.
+int64_t vectors_for(const RowKernel& k, const RowProblem& p) {
+  return k.layout == RowLayout::strided ? p.cols : divided_up(p.cols * dtype_bytes(p.dtype), kWideAccess);
+}
+
+// The work-items of a block. A block that has one row, or span, at a time has the waves that it needs.
+int64_t block_of(const RowKernel& k, const RowProblem& p, int64_t spans, const DeviceNumbers& device) {
   if (k.lanes < k.block) return k.block;
-  const int64_t waves = divided_up(vectors_of(k, p), int64_t{k.vectors} * device.wave_size);
-  return std::min<int64_t>(waves * device.wave_size, k.block);
+  return divided_up(vectors_for(k, p), spans * k.vectors * device.wave_size) * device.wave_size;
+}
+
+// The blocks that share a row. In a cluster a unit has room for two blocks, if 8 then hold the row. Unaligned rows of f32 leave
+// registers for the next row, so one block of more than two is enough. Without clusters, and for longer rows, a row that a
+// block does not hold has blocks so small that a unit has room for several.
+int64_t spans_of(const RowKernel& k, int64_t vectors, bool* in_cluster) {
+  const int64_t most = int64_t{k.block} * k.vectors, each = k.layout == RowLayout::unaligned && k.dtype == HIPOPS_F32 ? most : most / 2;
+  *in_cluster = *in_cluster && k.layout != RowLayout::strided && vectors > most / 2 && vectors <= kPortableCluster * most;
+  if (!*in_cluster) return vectors <= most ? 1 : divided_up(vectors, most / ColumnSumLimits::kBlocksAUnit);
+  int64_t spans = 2;
+  while (spans < kPortableCluster && spans * each < vectors) spans *= 2;
+  return spans;
 }
 
 }  // namespace
 
-RowChunks divide_rows(const RowKernels& kernels, const RowProblem& p) {
+RowChunks divide_rows(const RowKernels& kernels, const RowProblem& p, bool has_clusters) {
   using L = ColumnSumLimits;
   const DeviceNumbers any;  // the same for every device
   RowChunks chunks{};
@@ -44,15 +59,16 @@ RowChunks divide_rows(const RowKernels& kernels, const RowProblem& p) {
     if (takes(kernels, {i, 1}, p, any)) break;
   }
   const RowKernel& k = kernels.kernel[chunks.kernel];
-  const int64_t vectors = vectors_of(k, p);
+  const int64_t vectors = vectors_for(k, p);
   chunks.together = chunks.spans = 1;
   if (k.lanes < k.block) {
     for (chunks.lanes = 2; chunks.lanes * k.vectors < vectors;) chunks.lanes *= 2;
     chunks.together = k.block / chunks.lanes;
   } else {
-    chunks.spans = divided_up(vectors, int64_t{k.block} * k.vectors);
+    chunks.in_cluster = has_clusters;
+    chunks.spans = spans_of(k, vectors, &chunks.in_cluster);
   }
-  const int64_t enough = L::kUnits * std::max(k.resident / block_of(k, p, any), L::kLeastChunksAUnit);
+  const int64_t enough = L::kUnits * std::max(k.resident / block_of(k, p, chunks.spans, any), L::kLeastChunksAUnit);
   const int64_t each = std::clamp(divided_up(p.rows * chunks.spans, enough * chunks.together), L::kLeastRows, L::kMostRows);
   chunks.rows = each * chunks.together;
   chunks.count = divided_up(p.rows, chunks.rows);
@@ -67,7 +83,7 @@ struct WorkspaceParts {
 };
 WorkspaceParts workspace_of(const RowChunks& chunks, const RowProblem& p, int sums) {
   const int64_t bytes = p.dtype == HIPOPS_F64 ? 8 : 4;
-  return {chunks.count * sums * pitch_of(p) * bytes, chunks.spans > 1 ? p.rows * chunks.spans * kSpanBytes : 0};
+  return {chunks.count * sums * pitch_of(p) * bytes, chunks.spans > 1 && !chunks.in_cluster ? p.rows * chunks.spans * kSpanBytes : 0};
 }
 
 int64_t needed_bytes(const GradientTensors& t, const RowKernels& kernels, int count) {
@@ -84,8 +100,10 @@ int64_t needed_bytes(const GradientTensors& t, const RowKernels& kernels, int co
     if (are_strided ? layout != RowLayout::strided : layout == (is_short ? RowLayout::unaligned : RowLayout::strided)) continue;
     if (layout == RowLayout::aligned && row_bytes % kWideAccess != 0) continue;
     const RowProblem p{x.dtype, layout, element_count(x) / cols, cols, false};
-    const WorkspaceParts parts = workspace_of(divide_rows(kernels, p), p, t.has_sums() ? count : 0);
-    most = std::max(most, parts.sums + parts.spans);
+    for (const bool has_clusters : {false, true}) {
+      const WorkspaceParts parts = workspace_of(divide_rows(kernels, p, has_clusters), p, t.has_sums() ? count : 0);
+      most = std::max(most, parts.sums + parts.spans);
+    }
   }
   return most;
 }
@@ -158,33 +176,35 @@ hipops_status workspace_bytes_of(GradientTensors t, const RowKernels& kernels, i
 
 LaunchShape plan_chunks(const PlanOptions& options, const RowKernels& kernels, const RowChunks& chunks, const RowProblem& p,
                         const DeviceNumbers& device) {
-  const int64_t block = block_of(kernels.kernel[chunks.kernel], p, device);
+  const int64_t block = block_of(kernels.kernel[chunks.kernel], p, chunks.spans, device);
   return {options.grid_for(chunks.count * block, static_cast<uint32_t>(block)), static_cast<uint32_t>(block)};
 }
 
-LaunchShape plan_merge(const PlanOptions& options, const void* first, int64_t step, int64_t chunks, const hipops_tensor& to,
-                       ReduceArgs* merge) {
-  const int64_t cols = to.shape[0];
-  Layout<kReduceOperands> results;
-  add_dimension(&results, cols, {to.stride[0], 1});
-  merge->x = first;
-  merge->y = to.data;
-  merge->results = walk_of(results);
-  merge->output = to.dtype == HIPOPS_F16    ? kOutputF16
-                  : to.dtype == HIPOPS_BF16 ? kOutputBf16
-                  : to.dtype == HIPOPS_F64  ? kOutputF64
-                                            : kOutputF32;
-  merge->count = 1;
-  merge->result_step = 1;
-  merge->part_step = step;
-  merge->parts = chunks;
-  // Few chunks need few lanes for each sum.
+LaunchShape plan_merge(const PlanOptions& options, const void* first, int number_bytes, int64_t step, int64_t chunks,
+                       const hipops_tensor& to, SumMerge* merge) {
+  const int64_t cols = to.shape[0], vector = kWideAccess / number_bytes;
+  const ReduceOutput output = to.dtype == HIPOPS_F16    ? kOutputF16
+                              : to.dtype == HIPOPS_BF16 ? kOutputBf16
+                              : to.dtype == HIPOPS_F64  ? kOutputF64
+                                                        : kOutputF32;
+  // Few chunks need few lanes for each sum. The lanes of a group have neighbouring columns.
   const int groups = log2_up(std::clamp<int64_t>(divided_up(chunks, kReduceDepth), 1, kReduceBlock));
   const int neighbours = std::max(log2_up(kReduceBlock) - groups, ColumnSumLimits::kMergeNeighbours);
-  merge->result_bits = std::min(neighbours, log2_up(cols));
-  merge->units = divided_up(cols, int64_t{1} << merge->result_bits);
-  merge->step = options.grid_for(merge->units * kReduceBlock, kReduceBlock);
-  return {static_cast<uint32_t>(merge->step), kReduceBlock};
+  const int bits = std::min(neighbours, log2_up(divided_up(cols, vector)));
+  const int64_t units = divided_up(cols, vector << bits);
+  const uint32_t grid = options.grid_for(units * kReduceBlock, kReduceBlock);
+  *merge = {first, to.data, to.stride[0], step, chunks, cols, units, grid, output, bits};
+  return {grid, kReduceBlock};
+}
+
+bool stores_sums(const RowChunks& chunks, const GradientTensors& t, int count, int number_bytes, ColumnSums* sums) {
+  const hipops_tensor *dw = t.sums[0].tensor, *last = t.sums[count - 1].tensor;
+  if (chunks.count != 1 || !dw || !last || dtype_bytes(dw->dtype) != number_bytes) return false;
+  for (const hipops_tensor* to : {dw, last})
+    if (to->stride[0] != 1 || reinterpret_cast<uintptr_t>(to->data) % kWideAccess != 0) return false;
+  sums->partial = dw->data;
+  sums->pitch = (reinterpret_cast<intptr_t>(last->data) - reinterpret_cast<intptr_t>(dw->data)) / number_bytes;
+  return true;
 }
 
 }  // namespace hipops

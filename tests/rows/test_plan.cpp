@@ -248,8 +248,8 @@ TEST_CASE("plans of HIPOPS_BATCH_INVARIANT do not depend on rows and units, but 
                 const RowLaunch plan = resolve(options, *kernels, choose_rows_by_default(options, *kernels, p, other), p, other);
                 plans.insert({kernels->count, plan.kernel, plan.block, plan.cluster, plan.lanes, plan.spans});
               }
-              const RowChunks chunks = divide_rows(kSummedKernels, p);
-              plans.insert({0, chunks.kernel, plan_chunks(options, kSummedKernels, chunks, p, other).block, chunks.lanes});
+              const RowChunks chunks = divide_rows(kSummedKernels, p, d.largest_cluster > 1);
+              plans.insert({0, chunks.kernel, plan_chunks(options, kSummedKernels, chunks, p, other).block, chunks.lanes, chunks.spans});
             }
           INFO(dtype_name(dtype) << ", " << cols << " columns, layout " << int(layout));
           REQUIRE(plans.size() == 3);  // one for each list of kernels

@@ -74,9 +74,14 @@ constexpr bool has_prefetch = true;
 HIPOPS_FN void prefetch_l1(const void* at) {
   asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(at)));
 }
+// The same to the L2 cache alone, which evicts the line last.
+HIPOPS_FN void prefetch_evict_last(const void* at) {
+  asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(__cvta_generic_to_global(at)));
+}
 #else
 constexpr bool has_prefetch = false;
 HIPOPS_FN void prefetch_l1(const void*) {}
+HIPOPS_FN void prefetch_evict_last(const void*) {}
 #endif
 
 // Prefetches memory to the L2 cache: `pieces` pieces of kPrefetchBytes from `from` on, a multiple of 16. For blocks

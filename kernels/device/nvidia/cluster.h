@@ -16,6 +16,7 @@ constexpr int blocks_in_one = on_nvidia || few_registers ? 1 : kBlocksInOne;
 
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
 
+constexpr bool has_clusters = true;
 HIPOPS_FN uint32_t cluster_size() {
   uint32_t size;
   asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(size));
@@ -103,8 +104,13 @@ class Mailbox {
 
   template <class T>
   static HIPOPS_METHOD void send(uint32_t slot, uint32_t counter, const T& v) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "st.async sends 4, 8 or 16 bytes");
-    if constexpr (sizeof(T) == 4) {
+    static_assert(sizeof(T) % 4 == 0 && sizeof(T) <= 16, "st.async sends 4, 8 or 16 bytes");
+    if constexpr (sizeof(T) == 12) {
+      struct Pieces { uint32_t word[3]; };
+      const Pieces pieces = bit_cast<Pieces>(v);
+#pragma unroll
+      for (int i = 0; i < 3; ++i) send(slot + 4 * i, counter, pieces.word[i]);
+    } else if constexpr (sizeof(T) == 4) {
       asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(slot),
                    "r"(bit_cast<uint32_t>(v)), "r"(counter)
                    : "memory");
@@ -173,6 +179,7 @@ HIPOPS_FN void cluster_barrier() {
 
 #else
 
+constexpr bool has_clusters = false;
 template <class T>
 HIPOPS_FN const Shared<T>& of_first_block(const Shared<T>& own) { return own; }
 HIPOPS_FN void cluster_barrier() { barrier(); }

@@ -218,16 +218,16 @@ struct alignas(16) ReduceRoom {
   uint32_t word[4];
 };
 
-template <class T, class C>
-HIPOPS_FN void store_as(const ReduceArgs& a, int64_t at, C v) {
+template <class T, class Args, class C>
+HIPOPS_FN void store_as(const Args& a, int64_t at, C v) {
   static_cast<T*>(a.y)[at] = narrow<T>(with_plain_nan<T>(v));
 }
 HIPOPS_FN void store_result(const ReduceArgs& a, int64_t at, int64_t place) {
   if (a.output == kOutput64) static_cast<int64_t*>(a.y)[at] = place;
   else static_cast<uint32_t*>(a.y)[at] = uint32_t(place);
 }
-template <class C>
-HIPOPS_FN void store_result(const ReduceArgs& a, int64_t at, C result) {
+template <class Args, class C>
+HIPOPS_FN void store_result(const Args& a, int64_t at, C result) {
   const C v = result == C(0) ? C(0) : result;  // a zero is +0, in every order
   if (a.output == kOutputF32) store_as<f32>(a, at, v);
   else if constexpr (sizeof(C) == sizeof(double)) store_as<f64>(a, at, v);

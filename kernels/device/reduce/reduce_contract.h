@@ -52,11 +52,21 @@ struct ReduceArgs {
   int32_t is_wide;        // `columns`: vectors of 16 bytes
 };
 
-// A launch that merges the sums of up to n tensors. Each tensor has `blocks` blocks.
+// The sums of chunks, which a launch adds into a tensor of columns.
+struct SumMerge {
+  const void* x;          // chunk p's sums from x + p * part_step on
+  void* y;
+  int64_t y_step;         // elements from one column to the next
+  int64_t part_step, parts, cols;
+  int64_t units, step;    // as in ReduceArgs
+  ReduceOutput output;
+  int32_t result_bits;    // 1 << result_bits neighbouring lanes have different columns
+};
+// Merges of up to n tensors. Each tensor has `blocks` blocks.
 template <int n>
 struct SumMerges {
   uint32_t blocks;
-  ReduceArgs of[n];
+  SumMerge of[n];
 };
 
 }  // namespace hipops

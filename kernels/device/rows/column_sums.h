@@ -5,8 +5,9 @@
 // Shapes and alignment alone decide the chunks, so every grid gives the same bits.
 //
 // A row is in registers of lanes of a wave, or of a block. Lanes keep their columns' sums there, too. A longer row is divided
-// into spans, one block each. One launch stores the part of each span. In the next, each block adds a row's parts, and
-// computes the results of its span. So x is read twice, and once more for a center.
+// into spans, one block each. If a cluster has blocks for all spans, its blocks exchange their parts. Otherwise one launch
+// stores the part of each span. In the next, each block adds a row's parts, and computes the results of its span. So x is
+// read twice, and once more for a center.
 #pragma once
 
 #include "device/rows/row_kernel.h"
@@ -14,15 +15,19 @@
 namespace hipops {
 namespace {
 
-// Whether a block loads the next row of its chunk before it reduces a row. If launch bounds set the number of
-// registers, more blocks use them instead. Only aligned rows leave registers for that.
-template <class Shape>
-constexpr bool prefetches_chunk_rows = !bounds_set_registers && !few_registers && Shape::kLayout == RowLayout::aligned;
-// Whether the next row is prefetched to the L1 cache instead: for ops with a center, whose registers leave room for few blocks.
-// The cache has no room for rows of all blocks in f32, nor for the many rows of blocks that have several.
+// Whether a block loads the next row of its chunk before it reduces a row. NVIDIA has registers for that if it loads elements one
+// by one, but not for f16 with a center, nor for the unusual launches of bf16.
 template <class Op, class Shape>
-constexpr bool prefetches_to_l1 = has_prefetch && Op::kCenters && !prefetches_chunk_rows<Shape> && Shape::kRowsPerBlock == 1 &&
-                                  !Shape::kByElement && sizeof(typename Shape::Element) < sizeof(f32);
+constexpr bool leaves_registers = !Op::kCenters || sizeof(typename Shape::Element) == sizeof(f32) || (Op::kUsual && is_bf16<typename Shape::Element>);
+template <class Op, class Shape>
+constexpr bool prefetches_chunk_rows = bounds_set_registers ? Shape::kLayout == RowLayout::packed && leaves_registers<Op, Shape>
+                                                            : !few_registers && Shape::kLayout == RowLayout::aligned;
+// Whether the next row can be prefetched to the L2 cache instead, which has no room for the many rows of blocks that have several.
+// Blocks that share a row do so, because they wait for each other. Others do if the instructions of their loop keep memory waiting.
+template <class Op, class Shape>
+constexpr bool prefetches_to_cache = has_prefetch && Shape::kRowsPerBlock == 1 && !Shape::kByElement;
+template <class Op, class Shape>
+constexpr bool always_prefetches = sizeof(typename Shape::Element) < sizeof(f32) && (Op::kCenters || !Op::kUsual);
 // Whether lanes keep their columns for all rows of a chunk. In f64 they are not kept: a column in f32
 // would be loaded as f64, past its end.
 template <class Shape>
@@ -31,8 +36,13 @@ constexpr bool keeps_columns_of_chunk = !few_registers && sizeof(typename Shape:
 // Whether a kernel has a second loop, for usual launches (row_op.h), with fewer instructions. On AMD it would need more
 // registers. So would f16 with several rows in a block on sm_80.
 template <class Shape>
-constexpr bool has_usual = bounds_set_registers && Shape::kLayout == RowLayout::aligned &&
+constexpr bool has_usual = bounds_set_registers && Shape::kLayout != RowLayout::strided &&
                            !(is_f16<typename Shape::Element> && Shape::kRowsPerBlock > 1);
+
+// Blocks that have one row at a time may be a cluster, which has the row.
+template <class Shape, class Largest>
+using ReductionOfChunk = typename Choose<has_clusters && Shape::kRowsPerBlock == 1 && Shape::kLayout != RowLayout::strided,
+                                         ClusterReduce<Largest, Shape::kBlock>, typename Shape::template Reduction<Largest>>::type;
 
 // Whether the lane has an element of the row's edge. The first span has the edge.
 template <class Rows>
@@ -46,18 +56,19 @@ class InputTile {
   using C = typename Shape::Compute;
   static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength, kInputs = Op::kInputs;
 
+  // Elements from one column to the next.
+  template <class Rows>
+  static HIPOPS_METHOD auto step_of(const Rows& rows, int i) {
+    if constexpr (Shape::kLayout == RowLayout::strided) return rows.step(i);
+    else return 1;
+  }
   template <class Rows>
   HIPOPS_METHOD void issue_loads(const Rows& rows, int64_t base) {
-    const auto column = [&](int v) { return rows.clamp_to_row(rows.column(base, v)); };
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      const auto col = column(v);
+      const auto col = rows.clamp_to_row(rows.column(base, v));
 #pragma unroll
-      for (int i = 0; i < kInputs; ++i) in_[i].issue_load(v, rows.stream(i), Shape::kByElement ? col * rows.step(i) : col);
-    }
-    if constexpr (!has_unaligned_vectors) {  // clang warns of an unrolled loop without a body
-#pragma unroll
-      for (int i = 0; i < kInputs; ++i) in_[i].issue_rest(column);
+      for (int i = 0; i < kInputs; ++i) in_[i].issue_load(v, rows.stream(i), col * step_of(rows, i));
     }
     if constexpr (Rows::kHasEdges) {
 #pragma unroll
@@ -71,7 +82,7 @@ class InputTile {
     for (int v = 0; v < kVectors; ++v) {
       const auto col = rows.clamp_to_row(rows.column(base, v));
 #pragma unroll
-      for (int i = 0; i < kInputs; ++i) prefetch_l1(rows.stream(i) + col);
+      for (int i = 0; i < kInputs; ++i) prefetch_evict_last(rows.stream(i) + col);
     }
   }
   HIPOPS_METHOD void wait() {
@@ -80,14 +91,13 @@ class InputTile {
 #pragma unroll
       for (int i = 0; i < kInputs; ++i) in_[i].issue_before_use(v);
 #pragma unroll
-    for (int i = 0; i < kInputs; ++i) in_[i].shift();
-#pragma unroll
     for (int v = 0; v < kVectors; ++v)
 #pragma unroll
       for (int i = 0; i < kInputs; ++i) {
-        held_[v][i] = in_[i].value(v);
+        if constexpr (kPair == 1) held_[v][i] = in_[i].value(v);
+        else if (v % 2 == 0) held_[v / 2][i] = Vector<T, 2>{{in_[i].value(v)[0], in_[i].value(v + 1)[0]}};
         // Waits. Lanes past the end load a row's last element, over which another wave stores after the next barrier.
-        if constexpr (Shape::kByElement) held_[v][i].issue_before_use();
+        if constexpr (Shape::kByElement) held_[v / kPair][i].issue_before_use();
       }
 #pragma unroll
     for (int i = 0; i < kInputs; ++i) edge_[i] = edge_in_[i];
@@ -103,9 +113,10 @@ class InputTile {
       C in[kInputs][kLength], column[Op::kColumns + 1][kLength];
 #pragma unroll
       for (int i = 0; i < kInputs; ++i) {
-        if constexpr (kSecondPass && sizeof(T) < sizeof(C) && !(bounds_set_registers && is_bf16<T>)) held_[v][i].recompute_derived_by(zero);
+        if (kSecondPass && sizeof(T) < sizeof(C) && !(bounds_set_registers && is_bf16<T>) && v % kPair == 0)
+          held_[v / kPair][i].recompute_derived_by(zero);
 #pragma unroll
-        for (int e = 0; e < kLength; ++e) in[i][e] = kSecondPass ? C(held_[v][i].widen_again(e)) : C(widen(held_[v][i][e]));
+        for (int e = 0; e < kLength; ++e) in[i][e] = kSecondPass ? again(v, i, e) : C(widen(held_[v / kPair][i][v % kPair + e]));
       }
       columns.read(rows, v, col, column);
       Op::prepare_columns(a, column);
@@ -156,7 +167,7 @@ class InputTile {
       typename Choose<kPlain, C, WideSum<C>>::type tree[kLength];
 #pragma unroll
       for (int e = 0; e < kLength; ++e) {
-        const C x = C(held_[v][kInputs - 1].widen_again(e));
+        const C x = again(v, kInputs - 1, e);
         if constexpr (kPlain) tree[e] = x;
         else tree[e] = WideSum<C>::of(x);
       }
@@ -175,7 +186,9 @@ class InputTile {
   using Incoming = typename Choose<Shape::kLayout == RowLayout::unaligned, IncomingVectors<T, kVectors, true>,
                                    AlignedVectors<Shape, kVectors>>::type;
   Incoming in_[kInputs];
-  Packed<T, kLength> held_[kVectors][kInputs];
+  static constexpr int kPair = elements_of_pair<Shape>;
+  HIPOPS_METHOD C again(int v, int i, int e) const { return C(held_[v / kPair][i].widen_again(v % kPair + e)); }
+  Packed<T, kLength * kPair> held_[kVectors / kPair][kInputs];
   T edge_in_[kInputs]{}, edge_[kInputs]{};
 };
 
@@ -187,20 +200,18 @@ HIPOPS_FN void store_and_add(const typename Op::Args& a, InputTile<Op, Shape>& t
   using C = typename Shape::Compute;
   constexpr int n = Shape::kLength;
   T* const to = rows.stream(Op::kInputs);
-  [[maybe_unused]] OutgoingVectors<T, Shape::kRun> unaligned;
   tile.template for_each_vector<true>(a, rows, base, columns, [&](int v, typename Rows::Column col, const C (&in)[Op::kInputs][n],
                                                                 const C (&column)[Op::kColumns + 1][n]) {
-    const bool is_present = rows.has_row() && rows.contains(col);
-    if (Shape::kLayout != RowLayout::unaligned && !is_present) return;
+    if (!rows.has_row() || !rows.contains(col)) return;
     C out[n], terms[Op::kSums][n];
     Op::apply(a, row, in, column, out, terms);
-    if (is_present) sums.add(v, terms);
+    sums.add(v, terms);
     Vector<T, n> narrowed;
 #pragma unroll
     for (int e = 0; e < n; ++e) narrowed.element[e] = narrow<T>(out[e]);
-    if constexpr (Shape::kByElement) to[col * rows.step(Op::kInputs)] = narrowed.element[0];
+    if constexpr (Shape::kByElement) to[col * tile.step_of(rows, Op::kInputs)] = narrowed.element[0];
     else if constexpr (Shape::kLayout == RowLayout::aligned) store_vector<n>(to + col, narrowed);
-    else unaligned.store(to + col, is_present, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
+    else store_vector_anywhere<n>(to + col, narrowed);
   });
   tile.with_edge(a, rows, base, columns, [&](typename Rows::Column col, const C (&in)[Op::kInputs][1],
                                              const C (&column)[Op::kColumns + 1][1]) {
@@ -250,17 +261,17 @@ class SpansOfRow {
   }
   // A lane's portion of the sum of all spans' numbers. A reduction over the block adds the portions. AMD: lane 0 of a wave has
   // the wave's portion, by scalar loads. Vector loads would wait for the next row's loads.
-  template <class Number, int kBlock>
-  HIPOPS_METHOD Number portion(SpanSlot slot) const {
-    constexpr uint32_t kLanes = has_scalar_loads ? wave_size : 1, kStep = kBlock / kLanes, kTogether = 4;
-    const uint32_t own = thread_index() / kLanes;
+  template <class Number>
+  HIPOPS_METHOD Number portion(SpanSlot slot, uint32_t block) const {
+    constexpr uint32_t kLanes = has_scalar_loads ? wave_size : 1, kTogether = 4;
+    const uint32_t own = thread_index() / kLanes, step = block / kLanes;
     decltype(widened(Number())) sum{};
 #pragma unroll 1
-    for (uint32_t i = has_scalar_loads ? uniform(own) : own; i < spans_; i += kTogether * kStep) {
+    for (uint32_t i = has_scalar_loads ? uniform(own) : own; i < spans_; i += kTogether * step) {
       uint32_t word[kTogether][sizeof(Number) / 4];
 #pragma unroll
       for (uint32_t n = 0; n < kTogether; ++n) {
-        const uint32_t span = i + n * kStep < spans_ ? i + n * kStep : i;
+        const uint32_t span = i + n * step < spans_ ? i + n * step : i;
         const uint32_t* const from = at<const uint32_t>(first_ + span * kSpanBytes, slot);
 #pragma unroll
         for (unsigned w = 0; w < sizeof(Number) / 4; ++w) word[n][w] = load_uniform(from + w);
@@ -269,7 +280,7 @@ class SpansOfRow {
       for (uint32_t n = 0; n < kTogether; ++n) {
         Number number;
         __builtin_memcpy(&number, word[n], sizeof number);
-        if (i + n * kStep < spans_) sum = sum + widened(number);
+        if (i + n * step < spans_) sum = sum + widened(number);
       }
     }
     return thread_index() % kLanes == 0 ? rounded(sum) : Number{};
@@ -295,13 +306,13 @@ HIPOPS_FN typename Op::Part part_of_row(const typename Op::Args& args, InputTile
   if constexpr (Op::kCenters && !Op::kUsual) {
     if (!Op::has_center(reload_arguments(args))) {
       const bool is_known = step == SumStep::results || step == SumStep::parts;
-      const Center own = is_known ? spans().template portion<Center, Shape::kBlock>(kSlotOfCenter) : tile.sum(rows, base);
+      const Center own = is_known ? spans().template portion<Center>(kSlotOfCenter, rows.lanes()) : tile.sum(rows, base);
       const Center sum = reduction(own, Sum());
       if (step == SumStep::centers) spans().publish(kSlotOfCenter, sum);
       Op::find_center(reload_arguments(args), sum, given);
     }
   }
-  const Part own = step == SumStep::results ? spans().template portion<Part, Shape::kBlock>(kSlotOfPart)
+  const Part own = step == SumStep::results ? spans().template portion<Part>(kSlotOfPart, rows.lanes())
                                             : tile.part(args, rows, base, columns, given[0]);
   const Part part = reduction(own, Sum());
   if (step == SumStep::parts) spans().publish(kSlotOfPart, part);
@@ -367,9 +378,9 @@ template <class Op, class Shape>
 HIPOPS_FN void sum_chunks(const typename Op::Args& args) {
   using C = typename Shape::Compute;
   // Whether the next row's addresses are kept. NVIDIA's loop for other launches has no registers for them.
-  constexpr bool kKeepsNext = prefetches_chunk_rows<Shape> || (prefetches_to_l1<Op, Shape> && Op::kUsual);
+  constexpr bool kKeepsNext = prefetches_chunk_rows<Op, Shape> || (prefetches_to_cache<Op, Shape> && Op::kUsual);
   load_row_arguments<Op, Shape>(args);
-  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
+  ReductionOfChunk<Shape, typename Op::Largest> reduction(args.rows.lanes);
   ColumnsOf<Op, Shape, keeps_columns_of_chunk<Shape>> columns(args);
   const uint32_t span = Shape::kRowsPerBlock == 1 ? block_index() % args.sums.spans : 0;
   const int base = int(span) * int(RowsOf<Op, Shape>(args.rows).next_base(0));
@@ -392,12 +403,12 @@ HIPOPS_FN void sum_chunks(const typename Op::Args& args) {
       first += a.sums.rows_together;
       left -= int(a.sums.rows_together);
       RowsOf<Op, Shape> ahead(a.rows);
-      if constexpr (prefetches_chunk_rows<Shape> || prefetches_to_l1<Op, Shape>) {
+      if constexpr (prefetches_chunk_rows<Op, Shape> || prefetches_to_cache<Op, Shape>) {
         if (left > 0) {
-          if constexpr (kKeepsNext && !prefetches_chunk_rows<Shape>) ahead = rows.following(first);
+          if constexpr (kKeepsNext && !prefetches_chunk_rows<Op, Shape>) ahead = rows.following(first);
           else ahead.select(first);
-          if constexpr (prefetches_chunk_rows<Shape>) tile.issue_loads(ahead, base);
-          else tile.prefetch(ahead, base);
+          if constexpr (prefetches_chunk_rows<Op, Shape>) tile.issue_loads(ahead, base);
+          else if (always_prefetches<Op, Shape> || a.sums.spans > 1) tile.prefetch(ahead, base);
         }
       }
       const auto spans = [&] { return SpansOfRow(a.sums, first - a.sums.rows_together, span); };
@@ -414,12 +425,18 @@ HIPOPS_FN void sum_chunks(const typename Op::Args& args) {
         rows = RowsOf<Op, Shape>(reload_arguments(args).rows);
         rows.select(first);
       }
-      if constexpr (!prefetches_chunk_rows<Shape>) tile.issue_loads(rows, base);
+      if constexpr (!prefetches_chunk_rows<Op, Shape>) tile.issue_loads(rows, base);
     }
     const ColumnSums& to = reload_arguments(args).sums;
     if (to.partial != nullptr && to.step <= SumStep::results) sums.store(to, rows, base, chunk);
   }
 }
+
+// NVIDIA loads the elements of unaligned rows one by one. Neighbouring lanes have neighbouring elements, so no vector needs a shift.
+template <class T, int lanes, int vectors, int block, RowLayout layout, RowBody body>
+using SummedShape = typename Choose<layout == RowLayout::unaligned && !has_unaligned_vectors,
+                                    RowShape<T, lanes, vectors * kWideBytes / int(sizeof(T)), block, RowLayout::packed, body>,
+                                    RowShape<T, lanes, vectors, block, layout, body>>::type;
 
 template <class Op, class Shape>
 HIPOPS_FN void sum_rows(const typename Op::Args& a) {
@@ -435,5 +452,5 @@ HIPOPS_FN void sum_rows(const typename Op::Args& a) {
 #define HIPOPS_SUMMED_ROW_KERNEL(Op, Args, name, T, lanes, vectors, block, layout, body, resident) \
   HIPOPS_KERNEL_UP_TO(work_items(block, RowBody::body, resident)) name(HIPOPS_ARGS(Args) a) {       \
     follow_launch_before();                                                                        \
-    sum_rows<Op<T>, RowShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a);       \
+    sum_rows<Op<T>, SummedShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a);    \
   }

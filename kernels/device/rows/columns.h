@@ -7,6 +7,10 @@
 namespace hipops {
 namespace {
 
+// nvcc keeps single 16-bit elements in pairs.
+template <class Shape>
+constexpr int elements_of_pair = Shape::kLayout == RowLayout::packed && bounds_set_registers && sizeof(typename Shape::Element) == 2 ? 2 : 1;
+
 template <class Shape>
 class Column {
  public:
@@ -105,12 +109,15 @@ class AllColumns {
       for (int i = 0; i < kCount; ++i) {
         Incoming<Shape::kVectors> in;
 #pragma unroll
-        for (int v = 0; v < Shape::kVectors; ++v) kept_[v][i] = column_[i].absent_value();
+        for (int v = 0; v < Shape::kVectors; v += kPair) kept_[v / kPair][i] = Kept::filled(narrow<W>(Op::absent_column(i)));
         if (!column_[i].is_present()) continue;
         column_[i].template issue_loads<Shape::kVectors>([&](int v) { return rows.clamp_to_row(rows.column(base, v)); }, &in);
         in.shift();
 #pragma unroll
-        for (int v = 0; v < Shape::kVectors; ++v) kept_[v][i] = in.value(v);
+        for (int v = 0; v < Shape::kVectors; v += kPair) {
+          if constexpr (kPair == 1) kept_[v][i] = in.value(v);
+          else kept_[v / 2][i] = Vector<W, 2>{{in.value(v)[0], in.value(v + 1)[0]}};
+        }
       }
     }
   }
@@ -118,7 +125,7 @@ class AllColumns {
   HIPOPS_METHOD void wait_for_loads() {
     if constexpr (kKept) {
 #pragma unroll
-      for (int v = 0; v < Shape::kVectors; ++v)
+      for (int v = 0; v < Shape::kVectors / kPair; ++v)
 #pragma unroll
         for (int i = 0; i < kCount; ++i) kept_[v][i].wait_for_load_by(runtime_zero_);
     }
@@ -127,7 +134,7 @@ class AllColumns {
   HIPOPS_METHOD void recompute_widened() {
     if constexpr (kKept) {
 #pragma unroll
-      for (int v = 0; v < Shape::kVectors; ++v)
+      for (int v = 0; v < Shape::kVectors / kPair; ++v)
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {
           if constexpr (Op::kUsual && is_f16<W>) kept_[v][i].recompute_derived_by(runtime_zero_);
@@ -171,7 +178,9 @@ class AllColumns {
       else load_now([&](int i) { return column_[i].load_row_type(place); }, out);
     } else if constexpr (kKept) {
 #pragma unroll
-      for (int i = 0; i < kCount; ++i) Column<Shape>::widen_all(kept_[v][i], out[i]);
+      for (int i = 0; i < kCount; ++i)
+#pragma unroll
+        for (int e = 0; e < kLength; ++e) out[i][e] = C(widen(kept_[v / kPair][i][v % kPair + e]));
     } else {
       Incoming<1> in[kCount];
 #pragma unroll
@@ -235,7 +244,9 @@ class AllColumns {
   Column<Shape> column_[kCount];
   int32_t is_f32_, all_in_row_type_, all_in_f32_;  // all: present. Not bools: gfx9 keeps bools as lane masks
   uint32_t runtime_zero_;  // rows >> 63: always 0, but no compiler knows that
-  Packed<W, kLength> kept_[kKept ? Shape::kVectors : 1][kCount];
+  static constexpr int kPair = elements_of_pair<Shape>;
+  using Kept = Packed<W, kLength * kPair>;
+  Kept kept_[kKept ? Shape::kVectors / kPair : 1][kCount];
 };
 
 struct NoColumns {

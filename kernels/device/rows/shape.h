@@ -208,10 +208,8 @@ class Rows {
     if constexpr (kHasEdges) {
       if constexpr (!has_unaligned_vectors) {
         head_ = kLength;
-        if constexpr (kDivided >= 0) {
-          const int before = misalignment(row_[kDivided]);
-          if (before != 0) head_ = 2 * kLength - before;
-        }
+        const int before = misalignment(row_[kDivided]);
+        if (before != 0) head_ = 2 * kLength - before;
       }
       end_ = head_ + (cols() - kLeastEnd<T> - head_) / kLength * kLength;
     }
@@ -234,9 +232,9 @@ using OutputOf = typename Choose<Op::kQuantizes, uint8_t, T>::type;
 template <class Op>
 using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars, Op::kTyped, Op::kGiven>;
 // The first output divides rows, so its stores need no shift. If it has 8-bit elements, the input divides them: then loads
-// need no shift. Rows with sums of columns have no such stream (-1): all are divided at the same columns.
+// need no shift. Rows with sums of columns have vectors only where they may begin anywhere, so nothing divides those.
 template <class Op, class Shape>
-using RowsOf = Rows<StreamsOf<Op>, Shape, Op::kColumnsInPart ? -1 : Op::kQuantizes ? 0 : Op::kInputs>;
+using RowsOf = Rows<StreamsOf<Op>, Shape, Op::kQuantizes ? 0 : Op::kInputs>;
 
 }  // namespace
 }  // namespace hipops
