@@ -17,7 +17,7 @@ struct SoftmaxArgs {
   HIPOPS_SHORT_ROW_KERNELS_OF(X, softmax, f32, 1024)              \
   HIPOPS_ROW_KERNELS_OF(X, softmax, f32, 8, 4, 1024, 1024, 1024)  \
   HIPOPS_SHORT_ROW_KERNELS_OF(X, softmax, f16, 1024)              \
-  HIPOPS_ROW_KERNELS_OF(X, softmax, f16, 8, 4, 1024, 1024, 1024)  \
+  HIPOPS_ROW_KERNELS_OF(X, softmax, f16, 8, 4, 1280, 1024, 1024)  \
   HIPOPS_SHORT_ROW_KERNELS_OF(X, softmax, bf16, 1024)             \
-  HIPOPS_ROW_KERNELS_OF(X, softmax, bf16, 8, 4, 1024, 1024, 1024) \
+  HIPOPS_ROW_KERNELS_OF(X, softmax, bf16, 8, 4, 1280, 1024, 1024) \
   HIPOPS_ROW_KERNELS_OF_F64(X, softmax)

@@ -375,17 +375,20 @@ HIPOPS_FN void run_spans(const typename Op::Args& args) {
   }
 }
 
+// The fewest vectors of a lane for which a kernel has code of its own. Blocks have the waves that a row needs, so only their
+// last vectors may be idle. With two weights, ptxas has no registers for such code there.
+template <class Op, class Shape>
+constexpr int fewest_vectors = Shape::kLanesAsNeeded ? 1 : Shape::kRowsPerBlock > 1 ? Shape::kVectors / 2
+                               : Shape::kVectors - int(Op::kColumns < 2);
 // A lane's last vectors may be past the end in all lanes of a row: the last of four with 768 columns of 16 bits, or one of
 // two with 211. The same code for fewer vectors then has fewer loads and less arithmetic. The branch is uniform.
-template <class Op, class Shape>
-HIPOPS_FN void run_part_of_wave(const typename Op::Args& a) {
-  constexpr int kFewer = Shape::kLanesAsNeeded ? 3 : Shape::kVectors / 2, kLength = Shape::kLength;
-  constexpr int kEnds = Shape::kLanesAsNeeded ? 0 : 2 * kLeastEnd<typename Shape::Element>;  // columns that no vector has
-  const int lanes = Shape::kLanesAsNeeded ? a.rows.lanes : Shape::kLanes;
-  if (int(a.rows.cols) - kEnds < (kFewer * lanes + 1) * kLength)
-    run_rows_on_chip<Op, typename Shape::template WithVectors<kFewer>>(reload_arguments(a));
-  else
-    run_rows_on_chip<Op, Shape>(reload_arguments(a));
+template <class Op, class Shape, int n>
+HIPOPS_FN void run_fewest_vectors(const typename Op::Args& a) {
+  constexpr int kEnds = Shape::kLayout == RowLayout::aligned ? 0 : 2 * kLeastEnd<typename Shape::Element>;  // not in vectors
+  if constexpr (n == Shape::kVectors) run_rows_on_chip<Op, Shape>(reload_arguments(a));
+  else if (int(a.rows.cols) - kEnds < (n * RowsOf<Op, Shape>(a.rows).lanes() + 1) * Shape::kLength)
+    run_rows_on_chip<Op, typename Shape::template WithVectors<n>>(reload_arguments(a));
+  else run_fewest_vectors<Op, Shape, n + 1>(a);
 }
 
 template <class Op, class Shape>
@@ -395,7 +398,8 @@ HIPOPS_FN void run_rows(const typename Op::Args& a) {
   else if constexpr (!Shape::kOnChip) run_spans<Op, typename Shape::template WithVectors<Tile<Op, Shape>::kInFlight>>(a);
   else if constexpr (Shape::kInCluster && few_registers) run_streamed_rows<Op, typename Shape::Streamed>(a);
   else if constexpr (Shape::kLayout == RowLayout::packed) run_packed_rows<Op, Shape>(a);
-  else if constexpr (Shape::kRowsPerBlock > 1 && !Shape::kByElement) run_part_of_wave<Op, Shape>(a);
+  else if constexpr (Shape::kBody == RowBody::on_chip && !Shape::kByElement)
+    run_fewest_vectors<Op, Shape, fewest_vectors<Op, Shape>>(arguments_in_place(a));
   else run_rows_on_chip<Op, Shape>(a);
 }
 
