@@ -21,5 +21,5 @@ struct LayerNormArgs {
   HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, f16, 768)             \
   HIPOPS_ROW_KERNELS_OF(X, layer_norm, f16, 4, 4, 896, 896, 896)   \
   HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, bf16, 768)            \
-  HIPOPS_ROW_KERNELS_OF(X, layer_norm, bf16, 4, 4, 896, 896, 1152) \
+  HIPOPS_ROW_KERNELS_OF(X, layer_norm, bf16, 4, 4, 896, 1024, 1152) \
   HIPOPS_ROW_KERNELS_OF_F64(X, layer_norm)

@@ -142,10 +142,11 @@ class AllColumns {
         }
     }
   }
-  // NVIDIA's unaligned rows load the columns of kTogether vectors together, and shift them by one branch. On chip,
-  // registers limit the number.
-  static constexpr bool kMayLoadTogether = !kKept && Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors;
-  static constexpr int kMostTogether = (Shape::kBody == RowBody::on_chip ? 2 : 4) / (kCount * Op::kInputs);
+  // NVIDIA loads the columns of kTogether vectors together, without a branch and before their results are stored. One branch
+  // shifts those columns in unaligned rows. Registers limit the number.
+  static constexpr bool kMayLoadTogether = !kKept && !Shape::kByElement && bounds_set_registers;
+  static constexpr int kMostTogether = Shape::kLayout == RowLayout::aligned ? 4 / kCount
+                                       : (Shape::kBody == RowBody::on_chip ? 2 : 4) / (kCount * Op::kInputs);
   static constexpr int kTogether = kMostTogether < 1 ? 1 : Shape::kVectors < kMostTogether ? Shape::kVectors : kMostTogether;
   using Together = Incoming<kTogether>[kCount];
   // Whether all columns are present, in the rows' type, and have one misalignment.
@@ -163,18 +164,23 @@ class AllColumns {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) column_[i].template issue_loads<kTogether>(place, &together[i]);
       static_assert(kCount <= 2, "all columns are shifted");
-      if constexpr (kCount == 2) Incoming<kTogether>::shift_all(together[0], together[1]);
+      if constexpr (kCount == 2 && Column<Shape>::kShifted) Incoming<kTogether>::shift_all(together[0], together[1]);
       else together[0].shift();
     }
 #pragma unroll
     for (int i = 0; i < kCount; ++i) Column<Shape>::widen_all(together[i].value(v % kTogether), out[i]);
   }
+  // The same for columns in f32, if all are present and rows have 16 bits.
+  HIPOPS_METHOD bool are_all_f32() const { return all_in_f32_; }
+  template <class Rows>
+  HIPOPS_METHOD void read_f32(const Rows& rows, typename Rows::Column col, C (&out)[kCount + 1][kLength]) const {
+    load_now([&](int i) { return column_[i].load_f32(rows.clamp_to_row(col), false); }, out);
+  }
   template <class Rows>
   HIPOPS_METHOD void read(const Rows& rows, [[maybe_unused]] int v, typename Rows::Column col, C (&out)[kCount + 1][kLength]) const {
     const auto place = rows.clamp_to_row(col);
     if (__builtin_expect(kKept ? are_f32_apart() : !all_in_row_type_, 0)) {
-      if (!kKept && !Shape::kByElement && all_in_f32_) load_now([&](int i) { return column_[i].load_f32(place, false); }, out);
-      else if (kKept || are_f32_apart()) load_now([&](int i) { return column_[i].load_f32(place, true); }, out);
+      if (kKept || are_f32_apart()) load_now([&](int i) { return column_[i].load_f32(place, true); }, out);
       else load_now([&](int i) { return column_[i].load_row_type(place); }, out);
     } else if constexpr (kKept) {
 #pragma unroll

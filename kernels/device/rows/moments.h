@@ -111,7 +111,7 @@ struct SumAndDeviations {
       sum = all.sum;
       const Mean<T> mean(sum, own);
       squares = fused_multiply_add(-mean.high * own.cols, mean.high, value_of(all.squares));
-      if (!__builtin_expect(uniform(int(are_moments_enough<T>(mean.high, squares, own.cols))), 1))
+      if (__builtin_expect(ballot(!are_moments_enough<T>(mean.high, squares, own.cols)) != 0, 0))
         squares = view.second_pass().reduce(SumByMatrix(), SquaredDeviation<Mean<T>, C>{mean, 1});
       squares = mean.about_mean(squares, own.cols);
     } else {

@@ -133,26 +133,24 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
       }
     }
   };
-  const auto store_apart = [&] {
+  const auto store_vectors = [&](auto read) {
     tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const Element (&elements)[n]) {
       C weight[Op::kColumns + 1][n];
-      columns.read(rows, v, col, weight);
+      read(v, col, weight);
       store_vector_of(v, col, elements, weight);
     });
   };
+  const auto read_apart = [&](int v, auto col, auto& weight) { columns.read(rows, v, col, weight); };
   if constexpr (Columns::kMayLoadTogether && !Results::kAreRare) {
-    if (__builtin_expect(columns.loads_together(), 1)) {
-      typename Columns::Together together;
-      tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const Element (&elements)[n]) {
-        C weight[Op::kColumns + 1][n];
-        columns.read_together(rows, base, v, together, weight);
-        store_vector_of(v, col, elements, weight);
-      });
-    } else {
-      store_apart();
-    }
+    const bool is_plain = Op::is_plain(row);
+    typename Columns::Together together;
+    if (__builtin_expect(columns.loads_together() && is_plain, 1))
+      store_vectors([&](int v, auto, auto& weight) { columns.read_together(rows, base, v, together, weight); });
+    else if (sizeof(T) == 2 && columns.are_all_f32() && is_plain)
+      store_vectors([&](int, auto col, auto& weight) { columns.read_f32(rows, col, weight); });
+    else store_vectors(read_apart);
   } else {
-    store_apart();
+    store_vectors(read_apart);
   }
   if constexpr (Rows::kHasEdges && !has_unaligned_vectors) store_edge();
   if constexpr (Op::kLooksUp) {  // the lane that has stored the named element's result replaces it

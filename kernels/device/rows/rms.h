@@ -76,29 +76,14 @@ struct SumOfSquares {
 template <class C>
 struct RowScale {
   C power, factor;
+  int32_t flags;
 
-  static HIPOPS_METHOD RowScale of(const SumOfSquares<C>& squares, const NormTerms<C>& terms) {
+  static HIPOPS_METHOD RowScale of(const SumOfSquares<C>& squares, const NormTerms<C>& terms, int32_t flags) {
     const C power = power_of_two<C>(-squares.exponent);
     const C mean = fused_multiply_add(squares.sum.value(), terms.inverse_cols, terms.eps * power * power);
-    return {power, inverse_square_root(mean)};
+    return {power, inverse_square_root(mean), flags};
   }
 
-  // Multiplies by the weights, following a norm's flags. Without weights, each is 1.
-  template <class T, int n>
-  HIPOPS_METHOD void apply_weight(const C (&x)[n], C (&weight)[n], bool has_weight, int32_t flags, C (&out)[n]) const {
-    C normalized[n];
-#pragma unroll
-    for (int i = 0; i < n; ++i) normalized[i] = x[i] * factor;
-    if (__builtin_expect(flags == 0, 1)) {
-#pragma unroll
-      for (int i = 0; i < n; ++i) out[i] = normalized[i] * weight[i];
-    } else {
-      add_one(weight, has_weight, flags);
-      if (flags & round_before_weight) round_to<T>(normalized);
-#pragma unroll
-      for (int i = 0; i < n; ++i) out[i] = normalized[i] * weight[i];
-    }
-  }
   template <int n>
   static HIPOPS_METHOD void add_one(C (&weight)[n], bool has_weight, int32_t flags) {
     if (__builtin_expect(has_weight && (flags & weight_plus_one), 0)) {
@@ -118,19 +103,29 @@ struct RmsOp : RowOp {
   using Extremes = RmsExtremes<T>;
   static constexpr int kColumns = 1, kScalars = 1;  // rstd
   static HIPOPS_METHOD C absent_column(int) { return 1; }
+  static HIPOPS_METHOD bool is_plain(const RowScale<C>& row) { return row.flags == 0; }
 
   template <class View>
   static HIPOPS_METHOD Part part(const Args& a, const View& view) { return Part::of(view, terms_of(reload_arguments(a), C())); }
   template <class Parts>
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) { return Part::merged(parts); }
-  static HIPOPS_METHOD RowScale<C> finalize(const Args& a, const Part& part) { return RowScale<C>::of(part, terms_of(a, C())); }
+  static HIPOPS_METHOD RowScale<C> finalize(const Args& a, const Part& part) { return RowScale<C>::of(part, terms_of(a, C()), a.flags); }
 
   static HIPOPS_METHOD void scalars(const RowScale<C>& scale, C (&out)[1]) { out[0] = scale.power * scale.factor; }
 
+  // Multiplies by the weights, following a norm's flags. Without weights, each is 1.
   template <int n, int outputs>
   static HIPOPS_METHOD void apply(const Args& a, const RowScale<C>& scale, const C (&x)[n], C (&column)[2][n],
                                   C (&out)[outputs][n]) {
-    scale.template apply_weight<T>(x, column[0], a.columns[0].data != nullptr, a.flags, out[0]);
+    C normalized[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) normalized[i] = x[i] * scale.factor;
+    if (__builtin_expect(scale.flags != 0, 0)) {
+      scale.add_one(column[0], a.columns[0].data != nullptr, scale.flags);
+      if (scale.flags & round_before_weight) round_to<T>(normalized);
+    }
+#pragma unroll
+    for (int i = 0; i < n; ++i) out[0][i] = normalized[i] * column[0][i];
   }
 };
 
