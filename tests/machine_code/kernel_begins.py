@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Every kernel begins with follow_launch_before(). Otherwise it could read data that the launch before it has not written, and
 parity might not detect this. The CUDA runtime always launches index_add's sums early: they begin with a constructor, which reads
-only its arguments and prefetches only x, and with wait_for_launch_before().
+only its arguments and prefetches only x, and with wait_for_launch_before(). The second launch of split rows (body `merged`) waits in
+run_spans(), after its first loads of x: the launch before it has waited for the one that stores x.
 
     kernel_begins.py KERNELS
 """
@@ -15,6 +16,7 @@ KERNEL = re.compile(r"HIPOPS_KERNEL(?:_UP_TO)?\(.*?\{[\s\\]*((?:\w+##_sums[^;]*;
 LATE = "follow_launch_before();"
 EARLY = "mode##_sums<T, bytes == 0 ? 1 : bytes / sizeof(T)> sums(a); wait_for_launch_before();"
 WITH_EARLY_ONES = {"index_add.hip": [LATE, EARLY],  # the kernels that sort, and those that sum
+                   "row_kernel.h": ["if constexpr (RowBody::body != RowBody::merged) " + LATE],
                    "reduce.hip": [LATE, "wait_for_launch_before();"]}  # the kernels of x, and `merge`
 
 
