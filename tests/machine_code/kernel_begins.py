@@ -2,7 +2,7 @@
 """Every kernel begins with follow_launch_before(). Otherwise it could read data that the launch before it has not written, and
 parity might not detect this. The CUDA runtime always launches index_add's sums early: they begin with a constructor, which reads
 only its arguments and prefetches only x, and with wait_for_launch_before(). The second launch of split rows (body `merged`) waits in
-run_spans(), after its first loads of x: the launch before it has waited for the one that stores x.
+run_spans(), after its first loads of x: the launch before it has waited for the launch that stores x.
 
     kernel_begins.py KERNELS
 """
