@@ -217,6 +217,7 @@ HIPOPS_FN void place_ids(const AlignArgs& args) {
       const uint32_t e = batch.entry[n].key;
       store_sorted(a, cursor[e] - tally[(wave_index() << a.bits) + e] + batch.rank[n], batch.entry[n].value);
     }
+    wave_barrier();  // the next batch clears the wave's tally
   }
 }
 

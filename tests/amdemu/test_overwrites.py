@@ -30,8 +30,8 @@ CHUNKS = "adversarial_long_list_2600_f32_i16_workspace"
 ATOMIC = "device/core/atomic.h"
 BREAKS = (
     # Each block loads parts of a row where the first block stores its results. In the order of the blocks no result is wrong.
-    Break("parts where others store", "softmax", "tail_5x33000_f32", "device/rows/parts.h", "{area_of(rows, begin),", "{area_of(rows, 0),",
-          OVERWRITES),
+    Break("parts where others store", "softmax", "tail_5x33000_f32", "device/rows/parts.h", "{*this, area_of(rows, begin),",
+          "{*this, area_of(rows, 0),", OVERWRITES),
     Break("no release", "index_add", CHUNKS, ATOMIC, '  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");\n#if defined(__GFX9__)',
           "#if 0"),
     Break("no acquire", "index_add", CHUNKS, ATOMIC, '{ __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent"); }', "{}"),
