@@ -173,8 +173,8 @@ TEST_CASE("the number of clusters depends on their size and their blocks, and is
     CHECK(launcher.most_clusters(clustered, 0, 8, 512) == 0);  // kernels that are not loaded
     launcher.prepare(0, facts, clustered, functions);
     for (uint32_t size : {2, 4, 8})
-      for (uint32_t block : {32, 256, 288, 512})
-        CHECK(launcher.most_clusters(clustered, 0, size, block) == 128 / size * (block > 256 ? 1 : 2));
+      for (uint32_t block : {32, 128, 129, 160, 161, 256, 288, 512})
+        CHECK(launcher.most_clusters(clustered, 0, size, block) == 128 / size * (block > 256 ? 1 : block > 160 ? 2 : block > 128 ? 3 : 4));
     CHECK(launcher.most_clusters(clustered, 0, 16, 512) == (runs ? 8 : 0));
     for (uint32_t size : {5, 6, 32}) CHECK(launcher.most_clusters(clustered, 0, size, 512) == 0);  // sizes that no launch has
     CHECK(launcher.most_clusters(clustered, 0, 8, 544) == 0);

@@ -260,18 +260,20 @@ HIPOPS_FN void select_rows(const TopkArgs& args) {
     if constexpr (MostK > kFewK) {
       if (is_part ? a.finds_bounds != 0 : selection.fills_room(w))
         bound = selection.bound_of(w, window_of<T>(a, at, 0, a.columns).count());
-      if (a.finds_bounds) {
-        if (thread_index() == 0) a.bounds[unit] = bound;
+      const TopkArgs& b = reload_arguments(args);
+      if (b.finds_bounds) {
+        if (thread_index() == 0) b.bounds[unit] = bound;
         continue;
       }
-      if (a.bounds != nullptr) bound = range_of_parts(a, a.bounds, row).least;
+      if (b.bounds != nullptr) bound = range_of_parts(b, b.bounds, row).least;
     }
-    selection.template select<KeyRule>(w, bound, uint32_t(a.most_listed),
+    const uint32_t has_bound = hide_origin(uint32_t(bound != 0));  // in a vector register, because scalar ones are few
+    selection.template select<KeyRule>(w, bound, uint32_t(reload_arguments(args).most_listed),
                                        [](int64_t tile, uint32_t place) { return uint32_t(tile) + place; });
     const TopkArgs& b = reload_arguments(args);
     SortEntry* const run = b.entries == nullptr ? nullptr : b.entries + unit * b.of_part;
     if (b.keys == nullptr) {
-      const uint32_t stored = selection.store(RowResults(b, run ? 0 : unit), b.is_sorted, run, b.run_entries && bound != 0);
+      const uint32_t stored = selection.store(RowResults(b, run ? 0 : unit), b.is_sorted, run, b.run_entries && has_bound);
       if (b.run_entries != nullptr && thread_index() == 0) b.run_entries[unit] = stored;
     } else selection.store_candidates(b.keys + unit * b.most_listed, b.places + unit * b.most_listed, b.most_listed);
   }
