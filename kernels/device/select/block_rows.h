@@ -267,7 +267,7 @@ HIPOPS_FN void select_rows(const TopkArgs& args) {
       }
       if (b.bounds != nullptr) bound = range_of_parts(b, b.bounds, row).least;
     }
-    const uint32_t has_bound = hide_origin(uint32_t(bound != 0));  // in a vector register, because scalar ones are few
+    const uint32_t has_bound = hide_origin(uint32_t(bound != 0));  // a vector register keeps it: scalar registers are few
     selection.template select<KeyRule>(w, bound, uint32_t(reload_arguments(args).most_listed),
                                        [](int64_t tile, uint32_t place) { return uint32_t(tile) + place; });
     const TopkArgs& b = reload_arguments(args);
