@@ -1315,7 +1315,7 @@ MUTATIONS = (
         "moe_align_block_size", "moe_align_block_size.hip",
         before="if (i < first) before",
         after="if (first > a.total) before",
-        runs=(Run("sizes", "i32", output="size_40000x1"),)),
+        runs=(Run("sizes", "i32", output="size_5000x1"),)),
     Mutation(
         "sampled_with_one_more_tie",
         "Of equal logits, one more is left than top_k or top_p allow.",
