@@ -85,7 +85,7 @@ SampleArgs arguments_of(const Call& c) {
 
 int64_t most_shared(int, uint32_t) { return 16; }  // see rows/plan.h
 
-// The blocks that share a row, if rows are few. Each work-item has keys.
+// The number of blocks that share a row, if rows are few. Each work-item must have elements.
 hipops_status choose_cluster(const Call& c, const DeviceFacts& device, uint32_t* cluster) {
   const int64_t least = kSampleBlock * (kWideAccess / dtype_bytes(c.x.tensor->dtype));
   for (*cluster = device.largest_cluster; *cluster > 1; *cluster /= 2) {

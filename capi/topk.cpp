@@ -244,7 +244,7 @@ hipops_status launch_parts(Launcher& run, const Parts& parts, void* workspace) {
   set_parts(&run.args, parts.count, of_part, of_row);
   run.args.part_columns = parts.columns;
   uint32_t* const of_parts = reinterpret_cast<uint32_t*>(static_cast<SortEntry*>(workspace) + rows * of_row);
-  // With few vectors for each of the k elements, the bounds would be too low.
+  // If a row has few vectors for each of the k elements, its bounds would be too low.
   if (run.call.k > kFewK && run.call.k * 2 * kWideAccess / run.call.bytes() <= run.call.columns()) {
     run.args.bounds = of_parts;
     run.args.finds_bounds = true;

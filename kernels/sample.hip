@@ -4,8 +4,8 @@
 //   tokens   [rows], i32 or i64. uniform, temperature, top_p, min_p: [rows], f32. top_k: [rows], i32 or i64
 //   bytes    at temperature 0 x is read once, and with a small top_k twice. Otherwise it is read up to ten times
 //
-// A block has a row. If rows are few, a cluster has one: its blocks share the first reads, and its first block the list
-// or does the rest alone. Weights are integers, so sums of any order are equal: no grid and no wave size changes a token.
+// A block has a row. If rows are few, a cluster has one: its blocks share the first reads, and its first block
+// does the rest alone. Weights are integers, so sums of any order are equal: no grid and no wave size changes a token.
 // top_k and top_p are one search, for the key where a sum over greater keys reaches a bound. top_k counts tokens,
 // and top_p sums weights. Digits of the key are found one after another, by sums for each digit.
 //
@@ -36,7 +36,7 @@ struct LargestPair {
   template <class T> static HIPOPS_METHOD T identity() { return 0; }
 };
 using ReduceBlock = Reduce<uint64_t, kSampleBlock>;
-// It has another type, and so its own shared memory.
+// Another type than ReduceBlock, because each type has shared memory of its own.
 using ReduceCluster = ClusterReduce<WordRange, kSampleBlock / blocks_in_one>;
 
 template <class T> constexpr uint32_t kInfinityBits = 0x7f800000;  // in the upper half of a word, if T has 16 bits
@@ -101,7 +101,8 @@ class Row {
                 cluster_rank() + 1 < cluster_size() ? (cluster_rank() + 1) * a.part : a.columns),
         reduce_(reduce), reduce_cluster_(reduce_cluster) {}
 
-  // The greatest key of the cluster's row, and in the lower half ~ its first column. `own` becomes the greatest of the work-item's keys.
+  // The greatest key of the cluster's row, and in the lower half ~ its first column. `own` becomes the greatest of the
+  // work-item's keys.
   HIPOPS_METHOD uint64_t largest(uint32_t* own) const {
     uint64_t best = 0;
     float most = -INFINITY;
@@ -116,7 +117,8 @@ class Row {
         });
         const Keys<kMany> none = {{}, first_column(tile)};
         if (ballot(widest > kInfinityBits<f32> << 1) == 0) {
-          if (at >= 0 || best == 0) best = uint64_t{Logits<T>::rule().key_of(bit_cast<Bits>(narrow<T>(most)))} << 32 | ~none.column(at < 0 ? 0 : at);
+          const uint32_t key = Logits<T>::rule().key_of(bit_cast<Bits>(narrow<T>(most)));
+          if (at >= 0 || best == 0) best = uint64_t{key} << 32 | ~none.column(at < 0 ? 0 : at);
           continue;
         }
       }
@@ -131,7 +133,7 @@ class Row {
   }
 
   // Makes a list of the tokens that may be among the k with the greatest keys, if they are few, in the cluster's first
-  // block. Each work-item has a key, and `own` is its greatest. At first all blocks have to have equally many of the k.
+  // block. Each work-item has a key, and `own` is its greatest. The first bound assumes an equal part of the k in each block.
   HIPOPS_METHOD void make_list(uint32_t k, uint32_t own) {
     const uint32_t keys[1] = {own}, of_block = (k + cluster_size() - 1) / cluster_size();
     uint32_t listed = gather(~over_cluster(~find_threshold(reduce_, keys, kSampleBlock, of_block, of_block / 2).key));
@@ -151,8 +153,8 @@ class Row {
     window_.end = listed_ = listed;
   }
 
-  // Without a list: the first block gets the columns of all.
-  HIPOPS_METHOD void take_all(int64_t columns) {
+  // Without a list, the first block reads the whole row.
+  HIPOPS_METHOD void use_whole_row(int64_t columns) {
     if (listed_ == 0) window_.end = columns;
   }
 
@@ -395,8 +397,8 @@ HIPOPS_FN int64_t token_of(const SampleArgs& args, int64_t at, ReduceBlock& redu
   row.left = {1, UINT32_MAX, UINT32_MAX, 0, false};
   const bool is_long = reload_arguments(args).columns >= Row<T>::kFewColumns;  // each work-item has a key
   if (k > 0 && k <= kMostListedK && is_long) row.make_list(uint32_t(k), own);
-  if (cluster_rank() != 0) return -1;  // nobody uses it
-  row.take_all(reload_arguments(args).columns);
+  if (cluster_rank() != 0) return -1;  // only the first block's token is stored
+  row.use_whole_row(reload_arguments(args).columns);
 #pragma unroll 1
   for (int step = kTopK;; ++step) {
     const SampleArgs& b = reload_arguments(args);

@@ -18,8 +18,8 @@ bool has_at_most(int64_t rows, const RowProblem& p, const PlanOptions& options) 
 
 // The number of blocks that share a row: the fewest that hold it, and more if rows are so few that units would be idle.
 // If there are many rows, blocks have half of the work-items. Two blocks then fit on a unit, and one loads while the
-// other waits. An op with needs_halves has larger blocks only for few rows. It streams many longer rows, and unaligned
-// rows if each unit gets several. It has larger clusters only for few rows, or if their blocks are full. 0: no cluster.
+// other waits. Returns 0 if many rows of an op with needs_halves are streamed: if half blocks do not hold a row, or if
+// the rows are unaligned and each unit gets several. 16 half blocks are used only if they are full.
 int cluster_of(const RowKernels& kernels, const RowKernel& k, const RowProblem& p, const DeviceNumbers& device,
                const PlanOptions& options) {
   if (k.body != RowBody::cluster || device.largest_cluster == 1) return 1;

@@ -11,7 +11,7 @@ struct RowLimits {
   static constexpr int64_t kPackedBlocksAUnit = 4;     // or more, if their rows have no room in shared memory
   static constexpr int64_t kFewRowsAUnit = 2;          // up to here units are nearly idle, so rows get more lanes
   static constexpr int64_t kLeastSplitRowBytes = 1 << 20;  // such a row leaves the caches before a block reads it again
-  static constexpr int64_t kMostSpanRounds = 4;  // of blocks with spans of rows; more gain little
+  static constexpr int64_t kMostSpanRounds = 4;  // rounds of blocks for split rows; more rounds gain little
   static constexpr int64_t kBlocksAUnitOfRepeats = 128;  // of rows whose mask repeats; more would load it more often
   static constexpr int64_t kLeastWaves = 4;  // of a block, on AMD only. Shorter rows get fewer vectors a lane
 };
@@ -124,14 +124,14 @@ struct SelectLimits {
   static constexpr int64_t kMostK = 1 << 16, kMostColumns = int64_t{UINT32_MAX} - 1;  // hipops.h names both
   static constexpr int64_t kBlocks = 384;  // of parts of rows: a large device has room for them together
   // Sorted runs of a row: up to kRuns, or the root of columns / kRunColumns if that is more. Each result is searched for in all
-  // runs of its row.
+  // runs of its row, so more runs cost time.
   static constexpr int64_t kRuns = 64, kRunColumns = 128;
 };
 
 struct AlignLimits {
   static constexpr int64_t kMostBlockSize = 1 << 16;  // hipops.h names it
-  static constexpr int64_t kMostBlocks = 128;  // each loads all counts
-  static constexpr int64_t kMostUncounted = 16;  // batches. A block counts them faster than three launches
+  static constexpr int64_t kMostBlocks = 128;  // each block loads all counts
+  static constexpr int64_t kMostUncounted = 16;  // batches of ids. One launch counts these faster than three
 };
 
 struct SortLimits {

@@ -29,9 +29,8 @@ int64_t block_of(const RowKernel& k, const RowProblem& p, int64_t spans, const D
   return divided_up(vectors_for(k, p), spans * k.vectors * device.wave_size) * device.wave_size;
 }
 
-// The blocks that share a row. In a cluster a unit has room for two blocks, if 8 then hold the row. Unaligned rows of f32 leave
-// registers for the next row, so one block of more than two is enough. Without clusters, and for longer rows, a row that a
-// block does not hold has blocks so small that a unit has room for several.
+// The number of blocks that share a row. Blocks of a cluster have half of the work-items, so a unit has room for two. Blocks
+// of unaligned f32 rows load ahead, and have all. Other rows that a block does not hold have kBlocksAUnit blocks on a unit.
 int64_t spans_of(const RowKernel& k, int64_t vectors, bool* in_cluster) {
   const int64_t most = int64_t{k.block} * k.vectors, each = k.layout == RowLayout::unaligned && k.dtype == HIPOPS_F32 ? most : most / 2;
   *in_cluster = *in_cluster && k.layout != RowLayout::strided && vectors > most / 2 && vectors <= kPortableCluster * most;

@@ -1,6 +1,6 @@
 // Cumulative sums of lines of any layout: a lane has a vector of neighbouring lines, or a line, and walks along them. It adds
-// eight elements one after another: a piece. Eight pieces are an eight. Sums of pieces are added in order, with twice the
-// digits, and then sums of eights. So the block's shape changes no order.
+// eight elements one after another: a piece. Eight pieces are an octet. Sums of pieces are added in order, with twice the
+// digits, and then sums of octets. So the block's shape changes no order.
 #pragma once
 
 #include "device/core/strided.h"
@@ -30,11 +30,11 @@ template <class T, int Length>
 HIPOPS_FN void scan_columns(const CumsumArgs& args, const Shared<CumsumRoom>& room) {
   using Number = number_t<T>;
   using Wide = wide_t<T>;
-  const Shared<Wide> sums = room.as<Wide>();  // of pieces, then of the pieces before each in its eight
-  constexpr int kEights = kCumsumBlock * Length;  // behind them, sums of eights, then of all before each
+  const Shared<Wide> sums = room.as<Wide>();  // of pieces, then of the pieces before each in its octet
+  constexpr int kOctets = kCumsumBlock * Length;  // behind them, sums of octets, then of all before each
   const Wide none = Wide::of(Number(0));
   const int32_t lanes = 1 << args.result_bits, groups = kCumsumBlock >> args.result_bits, lines = lanes * Length;
-  const int32_t of_eight = groups < kCumsumRows ? groups : kCumsumRows, eights = groups / of_eight;
+  const int32_t of_octet = groups < kCumsumRows ? groups : kCumsumRows, octets = groups / of_octet;
   const int32_t thread = int32_t(thread_index()), lane = thread & (lanes - 1), group = thread >> args.result_bits;
 
   for (int64_t index = block_index(); index < reload_arguments(args).units; index += reload_arguments(args).step) {
@@ -47,7 +47,7 @@ HIPOPS_FN void scan_columns(const CumsumArgs& args, const Shared<CumsumRoom>& ro
     const Offsets<kCumsumOperands> at = locate_in_loop(a.lines, is_live ? place : tile << a.result_bits);
     const T* x = static_cast<const T*>(a.x) + at.of[kCumsumX];
 
-    // A work-item adds the sums of pieces of an eight. The first work-items add a line's sums of eights.
+    // A work-item adds the sums of pieces of an octet. The first work-items add a line's sums of octets.
     Wide before_chunk = none;
     const auto line_of_sums = [&](const CumsumArgs& a) {  // null: none
       const int64_t line = (tile << a.result_bits) * Length + thread;
@@ -66,7 +66,7 @@ HIPOPS_FN void scan_columns(const CumsumArgs& args, const Shared<CumsumRoom>& ro
 
     for (const int64_t last = a.sums != nullptr ? chunk : a.chunks - 1; chunk <= last; ++chunk) {
       const CumsumArgs& a = reload_arguments(args);
-      Wide before = none, eight = none;  // of this chunk: all eights before, and the pieces of this one
+      Wide before = none, octet = none;  // of this chunk: all octets before, and the pieces of this one
       const int64_t begin = chunk * a.chunk, end = begin + a.chunk < a.length ? begin + a.chunk : a.length;
       const auto rows_of = [&](int64_t base) {  // of the lane's piece
         const int64_t left = end - base - group * kCumsumRows;
@@ -94,30 +94,30 @@ HIPOPS_FN void scan_columns(const CumsumArgs& args, const Shared<CumsumRoom>& ro
         const int64_t next_base = base + int64_t(groups) * kCumsumRows;
         if (next_base < end) load(next_base, next);
         barrier();
-        if (thread < lines * eights) {
-          const int32_t first = thread / lines * of_eight * lines + thread % lines;
+        if (thread < lines * octets) {
+          const int32_t first = thread / lines * of_octet * lines + thread % lines;
 #pragma unroll 1
-          for (int32_t g = 0; g < of_eight; ++g) {
+          for (int32_t g = 0; g < of_octet; ++g) {
             const Wide sum = sums[first + g * lines];
-            sums[first + g * lines] = eight;
-            eight = eight + sum;
+            sums[first + g * lines] = octet;
+            octet = octet + sum;
           }
-          if (eights > 1) sums[kEights + thread] = eight;
+          if (octets > 1) sums[kOctets + thread] = octet;
         }
-        if (eights > 1) barrier();
+        if (octets > 1) barrier();
         if (thread < lines) {
-          if (eights == 1) sums[kEights + thread] = before_chunk + before;
-          for (int32_t i = 0; i < eights && eights > 1; ++i) {
-            const Wide sum = sums[kEights + i * lines + thread];
-            sums[kEights + i * lines + thread] = before_chunk + before;
+          if (octets == 1) sums[kOctets + thread] = before_chunk + before;
+          for (int32_t i = 0; i < octets && octets > 1; ++i) {
+            const Wide sum = sums[kOctets + i * lines + thread];
+            sums[kOctets + i * lines + thread] = before_chunk + before;
             before = before + sum;
           }
         }
-        if (eights > 1) {
-          eight = none;
+        if (octets > 1) {
+          octet = none;
         } else if ((next_base - begin) % (kCumsumRows * kCumsumRows) == 0) {
-          before = before + eight;
-          eight = none;
+          before = before + octet;
+          octet = none;
         }
         barrier();
         if (a.only_sums || !is_live) continue;
@@ -126,8 +126,8 @@ HIPOPS_FN void scan_columns(const CumsumArgs& args, const Shared<CumsumRoom>& ro
         Number from[Length], sum[Length];
 #pragma unroll
         for (int e = 0; e < Length; ++e) {
-          const Wide before_eight = sums[kEights + group / of_eight * lines + lane * Length + e];
-          from[e] = (before_eight + Wide(sums[thread * Length + e])).value();
+          const Wide before_octet = sums[kOctets + group / of_octet * lines + lane * Length + e];
+          from[e] = (before_octet + Wide(sums[thread * Length + e])).value();
           sum[e] = number_of(a, own[0][e]);
         }
 #pragma unroll
@@ -142,7 +142,7 @@ HIPOPS_FN void scan_columns(const CumsumArgs& args, const Shared<CumsumRoom>& ro
           at_y += a.y_step;
         }
       }
-      before_chunk = before_chunk + (before + eight);
+      before_chunk = before_chunk + (before + octet);
     }
     const CumsumArgs& b = reload_arguments(args);
     if (!b.only_sums) continue;

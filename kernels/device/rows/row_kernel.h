@@ -366,7 +366,7 @@ HIPOPS_FN void run_spans(const typename Op::Args& args) {
     if constexpr (Shape::kBody == RowBody::parts) {
       span.publish(part_of(tiles, args, reduction));
     } else {
-      wait_for_launch_before();  // only for the parts: the launch before has waited for the one before it, so x is there
+      wait_for_launch_before();  // for the parts. x is complete: the launch that stores the parts has waited for it
       const auto part = Op::merge(a, span.parts(reduction));
       const auto row = Op::finalize(reload_arguments(args), part);
       store_all(tiles, args, row);

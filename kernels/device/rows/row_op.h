@@ -26,7 +26,7 @@
 //                              parts.kInOrder: there are two parts, a and b, and b follows a in the row.
 //   finalize(args, part)       makes the constants of a row.
 //   apply(args, row, x, columns, out)   computes the results of some elements.
-//   is_plain(row)              whether apply() follows no flag. The results then need no branch
+//   is_plain(row)              whether no flag changes apply(). The results then need no branch
 //   kScalars                   outputs of one C for each row, all optional. scalars(row, out) computes them
 //   kStoresInput               whether the last output gets the elements as they are. apply() leaves it alone
 //   kQuantizes                 whether outputs are of 8 bits: args.to and args.format name their type (float8.h). The

@@ -232,7 +232,7 @@ using OutputOf = typename Choose<Op::kQuantizes, uint8_t, T>::type;
 template <class Op>
 using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs, Op::kScalars, Op::kTyped, Op::kGiven>;
 // The first output divides rows, so its stores need no shift. If it has 8-bit elements, the input divides them: then loads
-// need no shift. Rows with sums of columns have vectors only where they may begin anywhere, so nothing divides those.
+// need no shift. Rows with sums of columns have no shift: where vectors must be aligned, such rows are loaded by element.
 template <class Op, class Shape>
 using RowsOf = Rows<StreamsOf<Op>, Shape, Op::kQuantizes ? 0 : Op::kInputs>;
 

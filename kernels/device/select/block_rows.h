@@ -43,12 +43,11 @@ class Selection {
     barrier();
   }
 
-  // Whether the list will often be without room: above the bounds of a row's first tiles there are k elements for each
-  // doubling of the tiles.
+  // Whether the list will often be full. Each time the loaded tiles double, about k more elements are above the bound.
   HIPOPS_METHOD bool fills_room(const Window<T>& w) { return int64_t(k()) * bits_in(w.count() / kTile) > 2 * kRoom; }
 
-  // A key that k of all elements of a row reach, if this is the least for its windows: a key of each tile, by the
-  // greatest of each group of kLength neighbours. Up to two tiles of a row are not whole, and count as none.
+  // A bound for the window. At least k elements of the row reach the least bound of the row's windows. Each whole tile
+  // contributes the greatest elements of groups of kLength neighbours. Up to two tiles of a row are not whole, and ignored.
   HIPOPS_METHOD uint32_t bound_of(const Window<T>& w, int64_t all) {
     constexpr uint32_t kOfTile = kTile / kLength;
     if (all < 4 * kTile) return 0;
@@ -78,8 +77,8 @@ class Selection {
     barrier();
   }
 
-  // Stores the row's results, in order if `is_sorted`. If `run` is not null, it gets the entries in order instead, for
-  // `merge_runs`, k of them unless the row has k elements. Entries of absent elements are the last. Returns the number.
+  // Stores the row's results, in order if `is_sorted`. If `run` is not null, the entries go there instead, in order, for
+  // `merge_runs`. Unless `is_whole`, absent elements fill them up to k. Returns the number of entries.
   HIPOPS_METHOD uint32_t store(const RowResults& results, bool is_sorted, SortEntry* run, bool is_whole) {
     bool is_ranked = is_sorted;
     if constexpr (MostK > kFewK) {
@@ -267,13 +266,12 @@ HIPOPS_FN void select_rows(const TopkArgs& args) {
       }
       if (b.bounds != nullptr) bound = range_of_parts(b, b.bounds, row).least;
     }
-    const uint32_t has_bound = hide_origin(uint32_t(bound != 0));  // a vector register keeps it: scalar registers are few
     selection.template select<KeyRule>(w, bound, uint32_t(reload_arguments(args).most_listed),
                                        [](int64_t tile, uint32_t place) { return uint32_t(tile) + place; });
     const TopkArgs& b = reload_arguments(args);
     SortEntry* const run = b.entries == nullptr ? nullptr : b.entries + unit * b.of_part;
     if (b.keys == nullptr) {
-      const uint32_t stored = selection.store(RowResults(b, run ? 0 : unit), b.is_sorted, run, b.run_entries && has_bound);
+      const uint32_t stored = selection.store(RowResults(b, run ? 0 : unit), b.is_sorted, run, b.run_entries && bound != 0);
       if (b.run_entries != nullptr && thread_index() == 0) b.run_entries[unit] = stored;
     } else selection.store_candidates(b.keys + unit * b.most_listed, b.places + unit * b.most_listed, b.most_listed);
   }

@@ -24,7 +24,7 @@ struct TopkArgs {
   // For `merge`: keys and columns of candidates. A part has `of_part`, and a row `of_row`. Otherwise null.
   uint32_t *keys, *places;
   SortEntry* entries;  // for `merge_runs`: a run has up to `of_part` entries, and a row `of_row`. Otherwise null
-  // A key of each part: k elements of the row reach the least. Null: without. The number of entries of a part's run.
+  // For each part: a key, or null. At least k elements of the row reach the least key of its parts. And the entries of its run.
   uint32_t *bounds, *run_entries;
   int64_t units, step;  // of the blocks' loops (`wave`: of the waves')
   int64_t parts, of_row, part_columns;  // parts of a row, or its runs; their candidates or entries; columns of a part
