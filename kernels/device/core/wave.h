@@ -164,6 +164,24 @@ HIPOPS_FN uint32_t first_lane_value(uint32_t v) {
 #endif
 }
 
+// The value of lane `lane_index() ^ Mask`, in groups of lanes_across neighbouring lanes. Mask: a power of two, or the largest
+// number of some bits.
+#if defined(__GFX9__)
+constexpr int lanes_across = 16;
+#else
+constexpr int lanes_across = 32;
+#endif
+template <int Mask>
+HIPOPS_FN uint32_t value_across(uint32_t v) {
+#if defined(HIPOPS_AMD)
+  if constexpr (Mask == 4 || Mask == 8) return value_across<Mask - 1>(value_across<2 * Mask - 1>(v));
+  else if constexpr (Mask == 3 || Mask == 31) return value_across<Mask / 2>(SwapHalves<Mask / 2 + 1>()(v));
+  else return SwapHalves<Mask == 7 || Mask == 15 ? Mask / 2 + 1 : Mask>()(v);
+#else
+  return other_half<Mask>(v);
+#endif
+}
+
 HIPOPS_FN LaneMask ballot(bool condition) {
 #if defined(HIPOPS_NVIDIA)
   return __ballot_sync(0xffffffffu, condition);

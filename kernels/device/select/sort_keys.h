@@ -40,6 +40,17 @@ HIPOPS_FN Word element_at_column(const SortRowsArgs& a, int64_t row, uint32_t co
   return static_cast<const Word*>(a.x)[row + int64_t(column) * a.x_step];
 }
 
+// Calls f with a word of the elements' size.
+template <class F>
+HIPOPS_FN void with_word(int32_t bytes, F f) {
+  switch (bytes) {
+    case 1: return f(uint8_t());
+    case 2: return f(uint16_t());
+    case 4: return f(uint32_t());
+    default: return f(uint64_t());
+  }
+}
+
 // Stores a column at a place of a row's results.
 HIPOPS_FN void store_index(const SortRowsArgs& a, const Offsets<kSortOperands>& at, int64_t place, uint32_t column) {
   if (a.indices == nullptr) return;
@@ -49,25 +60,13 @@ HIPOPS_FN void store_index(const SortRowsArgs& a, const Offsets<kSortOperands>& 
 }
 
 // Stores the results at a place of a row: the element of this key, and its column.
+template <class Word>
 HIPOPS_FN void store_sorted(const SortRowsArgs& a, const Offsets<kSortOperands>& at, int64_t place, uint32_t key, uint32_t column) {
   store_index(a, at, place, column);
   if (a.values == nullptr) return;
-  const int64_t to = at.of[kSortValues] + place * a.values_step, row = at.of[kSortX];
-  if (a.bytes == 8) {
-    static_cast<uint64_t*>(a.values)[to] = element_at_column<uint64_t>(a, row, column);
-    return;
-  }
-  const bool is_lost = is_of_several(a, key);
-  uint32_t bits = element_of(a, key);
-  if (a.bytes == 4) {
-    if (is_lost) bits = element_at_column<uint32_t>(a, row, column);
-    static_cast<uint32_t*>(a.values)[to] = bits;
-  } else if (a.bytes == 2) {
-    if (is_lost) bits = element_at_column<uint16_t>(a, row, column);
-    static_cast<uint16_t*>(a.values)[to] = uint16_t(bits);
-  } else {
-    static_cast<uint8_t*>(a.values)[to] = uint8_t(bits);
-  }
+  const bool is_lost = sizeof(Word) == 8 || is_of_several(a, key);
+  const Word element = is_lost ? element_at_column<Word>(a, at.of[kSortX], column) : Word(element_of(a, key));
+  static_cast<Word*>(a.values)[at.of[kSortValues] + place * a.values_step] = element;
 }
 
 }  // namespace

@@ -55,14 +55,8 @@ HIPOPS_FN void load_elements(const SortRowsArgs& a, const SortBatch& b, uint32_t
 }
 template <uint32_t Step, int Depth>
 HIPOPS_FN void load_entries(const SortRowsArgs& a, const SortBatch& b, uint32_t base, uint32_t first, SortEntry (&entry)[Depth]) {
-  if (a.from == nullptr) {
-    switch (a.bytes) {
-      case 1: return load_elements<Step, uint8_t>(a, b, base, first, entry);
-      case 2: return load_elements<Step, uint16_t>(a, b, base, first, entry);
-      case 4: return load_elements<Step, uint32_t>(a, b, base, first, entry);
-      default: return load_elements<Step, uint64_t>(a, b, base, first, entry);
-    }
-  }
+  if (a.from == nullptr)
+    return with_word(a.bytes, [&](auto word) { load_elements<Step, decltype(word)>(a, b, base, first, entry); });
   const SortEntry* const from = a.from + b.row * a.columns + base;
 #pragma unroll
   for (int n = 0; n < Depth; ++n) entry[n] = load_spaced<Step>(from, 1, first, uint32_t(n), b.end - 1 - base);
@@ -178,7 +172,7 @@ HIPOPS_FN void partition(const SortRowsArgs& args) {
           const uint32_t to = i + distance[entry[n].key >> last.shift & (kSortDigits - 1)];
           if (i >= count) continue;
           if (last.to != nullptr) last.to[b.row * last.columns + to] = entry[n];
-          else store_sorted(last, at, to, entry[n].key, entry[n].value);
+          else with_word(last.bytes, [&](auto word) { store_sorted<decltype(word)>(last, at, to, entry[n].key, entry[n].value); });
         }
       }
       barrier();
