@@ -78,6 +78,7 @@ Passes passes_of(const hipops_tensor& x) {
   p.count = dtype_bytes(x.dtype) * 8 / kSortDigitBits;
   const int64_t tiles = divided_up(p.rows * p.columns, kSortRowsTile * SortLimits::kMostBlocks);
   p.batch = kSortRowsTile * std::min(tiles, divided_up(p.columns, kSortRowsTile));
+  while (p.batch > SortLimits::kLeastBatch && p.rows * divided_up(p.columns, p.batch) < SortLimits::kFewBlocks) p.batch /= 2;
   p.blocks = divided_up(p.columns, p.batch);
   const auto reserve = [&](int64_t words) {  // at a multiple of 256 bytes
     const int64_t at = p.bytes;

@@ -137,6 +137,8 @@ struct AlignLimits {
 struct SortLimits {
   // Blocks of a pass, unless a tile for each is too much. More would load and store more counts.
   static constexpr int64_t kMostBlocks = 2048;
+  // Fewer blocks of a pass leave units of a large device idle, so a block has a part of a tile, but not less than this.
+  static constexpr int64_t kFewBlocks = 128, kLeastBatch = 1024;
   static constexpr int64_t kBlocksAUnit = 2;  // of short rows: fewer blocks leave units idle, so a block has fewer rows
 };
 
