@@ -17,5 +17,5 @@ struct FusedAddRmsNormArgs {
 
 #define HIPOPS_FUSED_ADD_RMS_NORM_KERNELS(X)                             \
   HIPOPS_ROW_KERNELS_OF(X, fused_add_rms_norm, f32, 4, 2, 768, 896, 768) \
-  HIPOPS_ROW_KERNELS_OF(X, fused_add_rms_norm, f16, 4, 2, 768, 768, 768) \
+  HIPOPS_ROW_KERNELS_OF(X, fused_add_rms_norm, f16, 4, 2, 768, 896, 768) \
   HIPOPS_ROW_KERNELS_OF(X, fused_add_rms_norm, bf16, 4, 2, 768, 768, 768)
