@@ -247,8 +247,8 @@ class Tile {
   }
   // nvcc: the edge is loaded after the wait for the vectors. Otherwise nvcc would store it to the stack, and wait for it
   // before the last vector's load. Other ops have registers for it.
-  static constexpr bool kLoadsEdgeLate =
-      bounds_set_registers && Shape::kBody == RowBody::on_chip && Op::kColumns == 1 && Op::kTyped == 0;
+  static constexpr bool kLoadsEdgeLate = bounds_set_registers && Shape::kBody == RowBody::on_chip && Op::kTyped == 0 &&
+                                         Op::kColumns > 0 && Op::kInputs * Op::kColumns <= 2;
   template <class Rows>
   HIPOPS_METHOD void issue_edge(const Rows& rows, int64_t base) {
     if constexpr (Rows::kHasEdges) {
