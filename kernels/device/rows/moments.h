@@ -105,14 +105,16 @@ struct SumAndDeviations {
     using F = FloatFormat<C>;
     Wide sum;
     C squares;
-    if constexpr (View::kSharedByWaves && sizeof(T) <= 4) {
-      // Waves that share a row reduce both sums together, with one barrier.
+    if constexpr (View::kReducesTogether && sizeof(T) <= 4) {
       const Moments<Wide> all = moments_of(view);
       sum = all.sum;
       const Mean<T> mean(sum, own);
       squares = fused_multiply_add(-mean.high * own.cols, mean.high, value_of(all.squares));
-      if (__builtin_expect(ballot(!are_moments_enough<T>(mean.high, squares, own.cols)) != 0, 0))
-        squares = view.second_pass().reduce(SumByMatrix(), SquaredDeviation<Mean<T>, C>{mean, 1});
+      const bool are_enough = are_moments_enough<T>(mean.high, squares, own.cols);
+      if (__builtin_expect(ballot(!are_enough) != 0, 0)) {
+        const C deviations = view.second_pass().reduce(SumByMatrix(), SquaredDeviation<Mean<T>, C>{mean, 1});
+        if (!are_enough) squares = deviations;
+      }
       squares = mean.about_mean(squares, own.cols);
     } else {
       sum = sum_of(view, C(1));

@@ -135,7 +135,7 @@ template <class Op, class Shape>
 struct StagedRow {
   using C = typename Shape::Compute;
   static constexpr int n = Shape::kVectors;
-  static constexpr bool kIsRow = true, kKeepsMapped = false, kSharedByWaves = false;
+  static constexpr bool kIsRow = true, kKeepsMapped = false, kSharedByWaves = false, kReducesTogether = false;
   const typename Op::Args& args;
   StagedRows<Op, Shape>& rows;
   int place, cols;

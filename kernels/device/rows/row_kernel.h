@@ -58,6 +58,8 @@ constexpr bool converts_again = Op::kLooksUp && bounds_set_registers && sizeof(t
 template <class Op, class Shape, class Reduction, Pass kPass = Pass::first>
 struct RowView {
   static constexpr bool kIsRow = true, kKeepsMapped = true, kSharedByWaves = Shape::kRowsPerBlock == 1;
+  // Waves that share a row reduce several sums together, with one barrier. NVIDIA saves the arithmetic of a second pass, too.
+  static constexpr bool kReducesTogether = kSharedByWaves || bounds_set_registers;
   // nvcc would spill other values of unaligned rows to the stack if extreme rows stayed in registers.
   static constexpr bool kLoadsAgain = kPass == Pass::extreme && kSharedByWaves && bounds_set_registers &&
                                       Shape::kLayout == RowLayout::unaligned && !Op::kMaps && Op::kTyped == 0;
@@ -100,7 +102,7 @@ struct RowView {
 // The elements of a tile that one lane has. Its reductions need no other lane.
 template <class Op, class Shape, bool kSecondPass = false>
 struct LaneView {
-  static constexpr bool kIsRow = false, kKeepsMapped = false, kSharedByWaves = false;
+  static constexpr bool kIsRow = false, kKeepsMapped = false, kSharedByWaves = false, kReducesTogether = false;
   const typename Op::Args& args;
   Tile<Op, Shape>& tile;
   const RowsOf<Op, Shape>& rows;

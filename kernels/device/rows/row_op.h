@@ -21,7 +21,7 @@
 //                              need (extreme_rows.h). view.kIsRow: the view is the whole row.
 //                              view.begins_row(): the view has the row's first element; no other view of the row has.
 //                              kKeepsMapped: apply() gets the mapped elements. kSharedByWaves: several waves share the
-//                              row.
+//                              row. kReducesTogether: one reduction of several sums is faster than one for each.
 //   merge(args, parts)         merges parts. parts.reduce(op, f) reduces f(part, number of its elements).
 //                              parts.kInOrder: there are two parts, a and b, and b follows a in the row.
 //   finalize(args, part)       makes the constants of a row.
