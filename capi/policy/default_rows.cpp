@@ -49,11 +49,13 @@ int cluster_of(const RowKernels& kernels, const RowKernel& k, const RowProblem& 
 // Returns true if the kernel is worthwhile.
 // - Packed: one work-item computes a row alone, which is slow. At least a block for each unit must hide that.
 // - Unaligned: not for packed rows. The handling of a short row's ends costs more than vectors save.
+// - Parts of waves with more than four vectors for each lane: not on AMD, where rows of fewer lanes were not measured.
 // - Parts: if there are too few rows to keep all units busy, or if a row is too large to stay in caches until its
 //   second read. With kMostSplitRows or more, whole rows keep units busy.
 bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device, const PlanOptions& options) {
   if (k.layout == RowLayout::packed) return !has_at_most(int64_t{k.block} * device.units - 1, p, options);
   if (k.layout == RowLayout::unaligned && p.layout == RowLayout::packed) return false;
+  if (k.layout == RowLayout::aligned && k.lanes < k.block && k.vectors > 4) return device.prefetches_rows;
   if (k.body != RowBody::parts) return true;
   return has_at_most(kMostSplitRows - 1, p, options) &&
          (p.rows < RowLimits::kFewRowsAUnit * device.units || bytes_of(p) >= RowLimits::kLeastSplitRowBytes);
@@ -82,7 +84,7 @@ std::array<int, 5> rank_of(const RowKernel& k, const RowProblem& p, const Device
   else if (fills_unit(k, p, device)) rank[0] = 2 * int(RowBody::cluster) + 1;
   rank[3] = k.lanes == k.block;
   const bool is_small = vectors_of(k, p) <= (RowLimits::kLeastWaves * device.wave_size - 1) * int64_t{k.vectors};
-  rank[4] = k.lanes < k.block ? k.lanes : is_small && !device.prefetches_rows ? k.vectors : -k.vectors;
+  rank[4] = k.lanes < k.block ? lanes_of_part(k, p) : is_small && !device.prefetches_rows ? k.vectors : -k.vectors;
   return rank;
 }
 

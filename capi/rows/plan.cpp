@@ -61,6 +61,13 @@ int64_t vectors_of(const RowKernel& k, const RowProblem& p) {
   return k.layout == RowLayout::strided ? p.cols : std::max<int64_t>(p.cols * dtype_bytes(p.dtype) / kWideAccess, 1);
 }
 
+int32_t lanes_of_part(const RowKernel& k, const RowProblem& p) {
+  if (k.layout != RowLayout::aligned) return k.lanes;
+  int32_t lanes = 2;
+  while (lanes < k.lanes && int64_t{lanes} * k.vectors < vectors_of(k, p)) lanes *= 2;
+  return lanes;
+}
+
 // Unaligned kernels can compute aligned rows, and strided kernels can compute all rows.
 bool takes(const RowKernels& kernels, const RowChoice& choice, const RowProblem& p, const DeviceNumbers& device) {
   const RowKernel& k = kernels.kernel[choice.kernel];
@@ -86,8 +93,7 @@ RowLaunch resolve(PlanOptions options, const RowKernels& kernels, const RowChoic
     if (k.body != RowBody::parts) plan.block = static_cast<uint32_t>(waves * device.wave_size);
     plan.lanes = static_cast<int32_t>(plan.block);
   } else {
-    if (k.layout == RowLayout::aligned)
-      for (plan.lanes = 2; int64_t{plan.lanes} * k.vectors < vectors_of(k, p);) plan.lanes *= 2;
+    plan.lanes = lanes_of_part(k, p);
     rows = k.block / plan.lanes;
   }
   int64_t work = divided_up(p.rows, rows);

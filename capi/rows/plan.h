@@ -51,6 +51,8 @@ int64_t elements_of_tile(const RowKernel& k, hipops_dtype dtype);
 
 // The vectors of a row, in the unit of the kernel's `vectors`: 16 bytes, or an element if its layout is strided.
 int64_t vectors_of(const RowKernel& k, const RowProblem& problem);
+// The work-items that share a row, if a block has several rows.
+int32_t lanes_of_part(const RowKernel& k, const RowProblem& problem);
 
 // True if the kernel computes the problem correctly and the device can run the choice.
 bool takes(const RowKernels& kernels, const RowChoice& choice, const RowProblem& problem, const DeviceNumbers& device);

@@ -121,6 +121,9 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 // For ops whose rows may be very short.
 #define HIPOPS_SHORT_ROW_KERNELS_OF(X, op, T, resident)                                \
   X(op##_##T##_packed, T, 1, 4, 64, packed, on_chip, resident)
+// For aligned rows of some lengths on NVIDIA. Lanes have more vectors, so fewer lanes compute the constants of a row.
+#define HIPOPS_FEWER_LANES_OF(X, op, T, resident)                                      \
+  X(op##_##T##_aligned_32x6, T, 32, 6, 64, aligned, on_chip, resident)
 // For most rows. in_cluster, in_unaligned: `vectors` of clusters and of long unaligned rows. resident: of short aligned
 // rows; resident_unaligned: of unaligned rows on chip; resident_long: of aligned_512x4.
 #define HIPOPS_ROW_KERNELS_OF(X, op, T, in_cluster, in_unaligned, resident, resident_unaligned, resident_long) \
