@@ -75,11 +75,20 @@ HIPOPS_FN void store_scalars(const typename Op::Args& a, int64_t number, const R
     if (a.rows.data[n + i] != nullptr) static_cast<typename Op::C*>(a.rows.data[n + i])[at] = out[i];
   }
 }
-// Stores them, if the caller has passed any, of the row that the lanes of `rows` share.
-template <class Op, class Rows, class Row>
-HIPOPS_FN void store_scalars_once(const typename Op::Args& a, const Rows& rows, int64_t first, const Row& row) {
+// Whether the lane has the named element in the tile at `base`.
+template <class Rows>
+HIPOPS_FN bool has_named(const Rows& rows, int64_t base, typename Rows::Column at) {
+  return rows.has_row() && at >= 0 && (rows.has_in_vectors(at, base) || (base == 0 && rows.edge() == at));
+}
+// Stores them, if the caller has passed any, of the row that the lanes of `rows` share. The row's first lane does it. But on
+// chip the lane that has the named element does: no other store over the element is ordered after this lane's load alone.
+template <class Op, class Shape, class Row>
+HIPOPS_FN void store_scalars_once(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, int64_t first, const Row& row) {
   if constexpr (Op::kScalars > 0) {
-    if (__builtin_expect(a.rows.has_scalars, 0) && rows.has_row() && hide_origin(uint32_t(rows.rank())) == 0) store_scalars<Op>(a, rows.number(first), row);
+    if (!__builtin_expect(a.rows.has_scalars, 0)) return;
+    bool stores = rows.has_row() && hide_origin(uint32_t(rows.rank())) == 0;
+    if constexpr (Op::kLooksUp && Shape::kOnChip) stores = row.target < 0 ? stores : has_named(rows, 0, row.target);
+    if (stores) store_scalars<Op>(a, rows.number(first), row);
   }
 }
 
@@ -156,7 +165,7 @@ HIPOPS_FN void store_results(const typename Op::Args& a, const Tile<Op, Shape>& 
   if constexpr (Op::kLooksUp) {  // the lane that has stored the named element's result replaces it
     const auto at = row.target;
     const C out[1] = {row.at_target};
-    if (rows.has_row() && at >= 0 && (rows.has_in_vectors(at, base) || (base == 0 && rows.edge() == at)))
+    if (has_named(rows, base, at))
       rows.stream(Op::kInputs)[Rows::kByElement ? at * rows.step(Op::kInputs) : at] = narrow_results<Op, T>(a, out).element[0];
   }
 }

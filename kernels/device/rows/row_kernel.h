@@ -141,11 +141,11 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
   const typename Op::Args& b = reload_arguments(a);
   const auto row = finalize<Op>(b, part, found);
   // The order that needs fewer registers: before the results with nvcc, and after them with clang.
-  if constexpr (bounds_set_registers) store_scalars_once<Op>(b, rows, first, row);
+  if constexpr (bounds_set_registers) store_scalars_once<Op, Shape>(b, rows, first, row);
   // ptxas would keep powers that the reduction has computed, and has no registers for them.
   if constexpr (Op::kLooksUp && bounds_set_registers && !is_bf16<typename Shape::Element>) tile.recompute_derived(b);
   if (stores_results<Op>(b)) store_tile<Op, Shape>(b, tile, rows, 0, row, columns);
-  if constexpr (!bounds_set_registers) store_scalars_once<Op>(b, rows, first, row);
+  if constexpr (!bounds_set_registers) store_scalars_once<Op, Shape>(b, rows, first, row);
 }
 
 // Whether weights are loaded together with x and kept in registers: up to 8 vectors. On gfx9, a later load would wait for
@@ -350,7 +350,7 @@ HIPOPS_FN void run_streamed_rows(const typename Op::Args& args) {
     if (stores_results<Op>(args)) again.issue_loads(reload_arguments(args));
     const auto row = finalize<Op>(reload_arguments(args), part, found);
     if (stores_results<Op>(args)) store_all(again, args, row);
-    store_scalars_once<Op>(reload_arguments(args), RowsOf<Op, Shape>(args.rows), first, row);
+    store_scalars_once<Op, Shape>(reload_arguments(args), RowsOf<Op, Shape>(args.rows), first, row);
     first += args.rows.row_step;
   } while (first < args.rows.rows);
 }
@@ -372,7 +372,7 @@ HIPOPS_FN void run_spans(const typename Op::Args& args) {
       const auto part = Op::merge(a, span.parts(reduction));
       const auto row = Op::finalize(reload_arguments(args), part);
       store_all(tiles, args, row);
-      if (span.begin == 0) store_scalars_once<Op>(reload_arguments(args), RowsOf<Op, Shape>(args.rows), span.row, row);
+      if (span.begin == 0) store_scalars_once<Op, Shape>(reload_arguments(args), RowsOf<Op, Shape>(args.rows), span.row, row);
     }
   }
 }
