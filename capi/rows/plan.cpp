@@ -77,7 +77,8 @@ bool takes(const RowKernels& kernels, const RowChoice& choice, const RowProblem&
   if (k.layout == RowLayout::unaligned && has_gaps) return false;
   const int most = k.body == RowBody::cluster ? device.largest_cluster : 1;
   if (choice.cluster < 1 || choice.cluster > most || (choice.cluster & (choice.cluster - 1)) != 0) return false;
-  if (k.body == RowBody::parts) return p.may_split && p.cols >= 2 * elements_of_tile(k, p.dtype) + kWideAccess && p.cols <= kMostSplitColumns;
+  if (k.layout != RowLayout::strided && p.cols > kMostIntColumns) return false;
+  if (k.body == RowBody::parts) return p.may_split && p.cols >= 2 * elements_of_tile(k, p.dtype) + kWideAccess;
   return k.body == RowBody::streamed || choice.cluster * lanes_of(k, device) * k.vectors >= vectors_of(k, p);
 }
 

@@ -87,6 +87,7 @@ std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLau
   if (plan.kernel < 0 || plan.kernel >= kernels.count) return "its kernel";
   const RowKernel& k = kernels.kernel[plan.kernel];
   if (k.dtype != p.dtype) return "its dtype";
+  if (k.layout != RowLayout::strided && p.cols > kMostIntColumns) return "columns past an int";
   const int64_t bytes = dtype_bytes(p.dtype), length = 16 / bytes, grid = plan.grid, block = plan.block, cluster = plan.cluster;
   const bool has_gaps = p.layout == RowLayout::strided || p.cols < kLeastUnalignedVectors * length;
   if (k.layout != p.layout) {
@@ -126,7 +127,6 @@ std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLau
     if (plan.spans * plan.per_block * unit + 2 * length > p.cols) return "the room of spans";
     if (plan.spans * (plan.per_block + 1) * unit + 16 <= p.cols) return "units of no span";
     if (plan.per_block * unit * bytes < plan.spans * kMostPartBytes + 16) return "the room for parts";
-    if (p.cols > kMostSplitColumns) return "columns past an int";
     all = p.rows * plan.spans;
   } else if (plan.spans != 0 || k.body == RowBody::merged) {
     return "spans of rows that are whole";

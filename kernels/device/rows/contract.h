@@ -31,7 +31,7 @@ enum class RowBody : int32_t {
 // Split rows: fewer than kMostSplitRows, each of up to kMostSpans spans. Bytes of a Part. Spans begin at multiples of
 // kSpanVectors vectors (of whole waves) from the row's first one. A unit of kSpanVectors has room for kPartsAUnit parts.
 constexpr int kMostSplitRows = 512, kMostSpans = 256, kMostPartBytes = 32, kSpanVectors = 64, kPartsAUnit = kSpanVectors / 2;
-constexpr int64_t kMostSplitColumns = (int64_t{1} << 31) - (1 << 20);  // columns, up to a tile past the end, fit in an int
+constexpr int64_t kMostIntColumns = (int64_t{1} << 31) - (1 << 20);  // columns, up to a tile past the end, fit in an int
 // Whether NVIDIA's kernels are persistent and prefetch the next row.
 constexpr bool prefetches_rows(RowBody body) { return body == RowBody::cluster; }
 constexpr int64_t kMostRowBlocks = int64_t{1} << 21;  // of a launch: the number of work-items stays below 2^32

@@ -249,20 +249,24 @@ HIPOPS_FN void run_packed_rows(const typename Op::Args& args) {
 }
 
 // Iterates once over the tiles of a row that begin in [base, end). `merged` iterates backward: the launch before has left
-// the end in the cache. Each step locates the row again: gfx9 has no scalar registers to keep its place.
+// the end in the cache. On AMD each step locates the row again: gfx9 has no scalar registers to keep its place.
 template <class Op, class Shape>
 class Tiles {
  public:
   using Rows = RowsOf<Op, Shape>;
 
-  HIPOPS_METHOD Tiles(int64_t row, int64_t base, int64_t end) : row_(row), begin_(base), next_(base), end_(end) {
+  HIPOPS_METHOD Tiles(const typename Op::Args& args, int64_t row, int64_t base, int64_t end)
+      : rows_(args.rows), row_(row), begin_(base), next_(base), end_(end) {
     constexpr int kTile = Shape::kBlock * Shape::kVectors * Shape::kLength;
     if constexpr (kBackward) next_ += (end - base - 1) / kTile * kTile;
   }
 
   // Issues the loads of the first tile, before the caller does other work.
   HIPOPS_METHOD void issue_loads(const typename Op::Args& args) {
-    if constexpr (may_prefetch_rows) tile_.issue_loads(rows(args), next_);
+    if constexpr (may_prefetch_rows) {
+      locate(args, rows_);
+      tile_.issue_loads(rows_, next_);
+    }
   }
   // Calls f(args, rows, base, tile) for each tile, with the loads of the next one in flight.
   template <class F>
@@ -270,7 +274,8 @@ class Tiles {
     bool has_next;
     do {
       const typename Op::Args& a = reload_arguments(args);
-      const Rows all = rows(a);
+      Rows all = may_prefetch_rows ? rows_ : Rows(a.rows);
+      if constexpr (!may_prefetch_rows) locate(a, all);
       const int64_t base = next_, step = all.next_base(0);
       if constexpr (!may_prefetch_rows) tile_.issue_loads(all, base);
       tile_.wait(a, all, base);
@@ -286,15 +291,14 @@ class Tiles {
  private:
   static constexpr bool kBackward = Shape::kBody == RowBody::merged;
 
-  HIPOPS_METHOD Rows rows(const typename Op::Args& args) const {
+  HIPOPS_METHOD void locate(const typename Op::Args& args, Rows& rows) const {
     load_row_arguments<Op, Shape>(args);
-    Rows all(args.rows);
-    all.select(row_);
-    all.stop_at(end_);
-    return all;
+    rows.select(row_);
+    rows.stop_at(end_);
   }
 
   Tile<Op, Shape> tile_;
+  Rows rows_;
   int64_t row_, begin_, next_, end_;
 };
 
@@ -343,7 +347,7 @@ HIPOPS_FN void run_streamed_rows(const typename Op::Args& args) {
   typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
   int64_t first = RowsOf<Op, Shape>(args.rows).begin();
   do {
-    Tiles<Op, Shape> tiles(first, 0, args.rows.cols), again(first, 0, args.rows.cols);
+    Tiles<Op, Shape> tiles(args, first, 0, args.rows.cols), again(args, first, 0, args.rows.cols);
     tiles.issue_loads(reload_arguments(args));
     auto found = look_up_in_memory<Op, Shape>(args, first);
     const auto part = part_of(tiles, args, reduction);
@@ -363,7 +367,7 @@ HIPOPS_FN void run_spans(const typename Op::Args& args) {
     const typename Op::Args& a = reload_arguments(args);
     // The second launch iterates backward: the first launch has left the end of x in the cache.
     const Span<Op, Shape> span(a.rows, Shape::kBody == RowBody::parts ? i : all - 1 - i);
-    Tiles<Op, Shape> tiles(span.row, span.begin, span.end);
+    Tiles<Op, Shape> tiles(a, span.row, span.begin, span.end);
     tiles.issue_loads(a);
     if constexpr (Shape::kBody == RowBody::parts) {
       span.publish(part_of(tiles, args, reduction));

@@ -44,8 +44,8 @@ class Rows {
   using T = typename Shape::Element;
   static constexpr int kLength = Shape::kLength;
   static constexpr bool kByElement = Shape::kByElement;
-  // A place in a row, in 64 bits if a row may be that long.
-  using Column = typename Choose<Shape::kBody == RowBody::streamed, int64_t, int>::type;
+  // A place in a row. Rows of more than kMostIntColumns are streamed by element.
+  using Column = typename Choose<Shape::kBody == RowBody::streamed && kByElement, int64_t, int>::type;
 
   explicit HIPOPS_METHOD Rows(const Streams& s) : s_(&s) {}
 
