@@ -98,10 +98,10 @@ struct CrossEntropy : RowOp {
   };
   using Largest = OfWave;
   static constexpr int kScalars = 2, kGiven = 2;
-  static constexpr bool kLooksUp = true;
+  static constexpr bool kLooksUp = true, kAdds = true;
   struct Part {
-    C maximum;
-    Sums sum, below;  // of e^(x - maximum) * kSumScale, and of maximum - x
+    C maximum = -C(INFINITY);
+    Sums sum{}, below{};  // of e^(x - maximum) * kSumScale, and of maximum - x
   };
   template <class Column>
   struct Found {  // as loaded: conversions would wait
@@ -155,6 +155,18 @@ struct CrossEntropy : RowOp {
     const C reference = finite(part.maximum);
     if (smooths(a)) part.below = total(view.second_pass(), [reference](C x) { return reference - x; });
     return part;
+  }
+  template <class View>
+  static HIPOPS_METHOD void add(const Args& a, Part& all, int64_t elements, const View& view) {
+    const C maximum = Maximum()(all.maximum, view.reduce(Maximum(), Identity())), reference = finite(maximum);
+    const typename P::OfSum power{reference};
+    if (maximum > all.maximum) {
+      all.sum = all.sum * P::factor_of(all.maximum, reference, power);
+      if (elements > 0) all.below = all.below + Sums::of(C(elements) * (reference - finite(all.maximum)));
+      all.maximum = maximum;
+    }
+    all.sum = all.sum + Sums::of(P::over_power(view.reduce(SumByMatrix(), power), power));
+    if (smooths(a)) all.below = all.below + total(view.second_pass(), [reference](C x) { return reference - x; });
   }
   template <class Parts>
   static HIPOPS_METHOD Part merge(const Args& a, const Parts& parts) {

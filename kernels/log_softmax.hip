@@ -16,10 +16,9 @@ template <class T>
 struct LogSoftmax : RowOp {
   using Args = LogSoftmaxArgs;
   using C = compute_t<T>;
-  using P = Precision<T>;
   using Largest = C;
   struct Part {
-    C maximum, sum;  // sum: of e^(x - maximum) * P::kScale
+    C maximum, sum;  // sum: of e^(x - maximum) * TileExponential<T>::kScale
   };
   struct Row {
     C maximum, logarithm;  // of the sum
@@ -35,10 +34,10 @@ struct LogSoftmax : RowOp {
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) {
     const C maximum = parts.reduce(Maximum(), [](const Part& p, int64_t) { return p.maximum; });
     const TileExponential<T> factor(maximum);
-    return {maximum, parts.reduce(Sum(), [&factor](const Part& p, int64_t) { return p.sum * (factor(p.maximum) / P::kScale); })};
+    return {maximum, parts.reduce(Sum(), [&factor](const Part& p, int64_t) { return p.sum * (factor(p.maximum) / factor.kScale); })};
   }
 
-  static HIPOPS_METHOD Row finalize(const Args&, const Part& part) { return {part.maximum, logarithm(part.sum / P::kScale)}; }
+  static HIPOPS_METHOD Row finalize(const Args&, const Part& part) { return {part.maximum, logarithm(part.sum / TileExponential<T>::kScale)}; }
 
   template <int n>
   static HIPOPS_METHOD void apply(const Args&, const Row& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {

@@ -45,9 +45,15 @@ struct SoftmaxExt : SoftmaxOp<T, SoftmaxExtArgs> {
   static HIPOPS_METHOD Part part(const SoftmaxExtArgs&, const View& view) {
     const C sink = view.begins_row() ? view.given(1) : kMasked;
     const C maximum = Maximum()(view.reduce(Maximum(), Identity()), sink);
-    const C reference = View::kIsRow && maximum == kMasked ? C(0) : maximum;
+    const C reference = maximum == kMasked ? C(0) : maximum;
     const auto sum = Op::sum_under(view, reference);
     return {reference, sum + Op::wide(typename Op::template ExponentialOf<View>{reference}(sink))};
+  }
+  template <class View>
+  static HIPOPS_METHOD void add(const SoftmaxExtArgs&, Part& all, int64_t, const View& view) {
+    const C sink = view.begins_row() ? view.given(1) : kMasked;
+    Op::add_under(all, view, Maximum()(view.reduce(Maximum(), Identity()), sink));
+    all.sum = all.sum + Op::wide(TileExponential<T>(all.reference)(sink));
   }
   static HIPOPS_METHOD typename Op::Row finalize(const SoftmaxExtArgs& a, const Part& part) {
     const bool is_zero = a.zeroes_masked_rows && part.sum.value() == 0;

@@ -310,9 +310,13 @@ HIPOPS_FN auto part_of(Tiles<Op, Shape>& tiles, const typename Op::Args& args, R
   tiles.for_each(args, [&](const typename Op::Args& a, const RowsOf<Op, Shape>& rows, int64_t base, Tile<Op, Shape>& tile) {
     const LaneView<Op, Shape> view{a, tile, rows, base};
     const int64_t elements = view.elements();
-    const auto part = Op::part(a, view);
-    if (in_lane == 0) of_lane = part;
-    else if (elements > 0) of_lane = Op::merge(reload_arguments(args), two_parts(of_lane, in_lane, part, elements));
+    if constexpr (Op::kAdds) {
+      Op::add(a, of_lane, in_lane, view);
+    } else {
+      const auto part = Op::part(a, view);
+      if (in_lane == 0) of_lane = part;
+      else if (elements > 0) of_lane = Op::merge(reload_arguments(args), two_parts(of_lane, in_lane, part, elements));
+    }
     in_lane += elements;
   });
   return Op::merge(reload_arguments(args), LaneParts<typename Op::Part, Reduction>{of_lane, in_lane, reduction});

@@ -22,6 +22,8 @@
 //                              view.begins_row(): the view has the row's first element; no other view of the row has.
 //                              kKeepsMapped: apply() gets the mapped elements. kSharedByWaves: several waves share the
 //                              row. kReducesTogether: one reduction of several sums is faster than one for each.
+//   kAdds                      whether add(args, part, its elements, view) adds a tile's elements to a lane's part,
+//                              which begins as Part{}
 //   merge(args, parts)         merges parts. parts.reduce(op, f) reduces f(part, number of its elements).
 //                              parts.kInOrder: there are two parts, a and b, and b follows a in the row.
 //   finalize(args, part)       makes the constants of a row.
@@ -85,7 +87,7 @@ struct Sums {
 struct RowOp {
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0, kScalars = 0, kTyped = 0, kGiven = 0;
   static constexpr bool kMaps = false, kStoresInput = false, kQuantizes = false, kColumnsInPart = false,
-                        kInputsApart = false, kCenters = false, kLooksUp = false, kUsual = false;
+                        kInputsApart = false, kCenters = false, kLooksUp = false, kUsual = false, kAdds = false;
   using Extremes = NoExtremes;
   template <class Row> static HIPOPS_METHOD bool is_plain(const Row&) { return true; }
 };

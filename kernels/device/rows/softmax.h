@@ -85,12 +85,17 @@ template <> struct Precision<f64> : FullPrecision<double> {
   static HIPOPS_METHOD SumType of_vector(double sum) { return SumType::of(sum); }
 };
 
-// `exp` of x under a reference that may be -inf: elements that are all -inf add nothing.
+// The exponential of x under a reference that may be -inf, times kScale: elements that are all -inf add nothing.
 template <class T>
 struct TileExponential {
+  static constexpr compute_t<T> kScale = Precision<T>::kScale;
   compute_t<T> reference;
   explicit HIPOPS_METHOD TileExponential(compute_t<T> m) : reference(m == -compute_t<T>(INFINITY) ? 0 : m) {}
   HIPOPS_METHOD compute_t<T> operator()(compute_t<T> x) const { return Precision<T>::exp(x, reference); }
+};
+template <>
+struct TileExponential<f32> : ScaledExponential<float> {
+  explicit HIPOPS_METHOD TileExponential(float m) : ScaledExponential(m == -INFINITY ? 0 : m) {}
 };
 
 template <class T, class Arguments>
@@ -101,14 +106,14 @@ struct SoftmaxOp : RowOp {
   using Largest = WideSum<C>;
   // The sum of exponentials under the reference: the maximum of a row on chip; otherwise nearly the maximum.
   struct Part {
-    C reference;
-    WideSum<C> sum;
+    C reference = -C(INFINITY);
+    WideSum<C> sum{};
   };
   struct Row {
-    C reference;
+    TileExponential<T> exponential;
     typename P::Divide divide;
   };
-  static constexpr bool kMaps = true;
+  static constexpr bool kMaps = true, kAdds = true;
 
   template <class View>
   static HIPOPS_METHOD Part part(const Args&, const View& view) {
@@ -116,22 +121,25 @@ struct SoftmaxOp : RowOp {
     return {maximum, sum_under(view, maximum)};
   }
 
-  // A maximum that is larger by at most kRise does not become the reference. Otherwise a row that rises steadily would
-  // scale its sum at every tile, by a factor that is rounded the same way each time.
+  // Adds a tile's elements. A maximum that is larger by at most kRise does not become the reference. Otherwise a row that
+  // rises steadily would scale its sum at every tile, by a factor that is rounded the same way each time.
+  template <class View>
+  static HIPOPS_METHOD void add_under(Part& all, const View& view, C largest) {
+    constexpr C kRise = 32;  // exponentials of that do not overflow, nor does the sum of any number of them
+    if (largest > all.reference + kRise) all = {largest, all.sum * factor_of(all.reference, TileExponential<T>(largest))};
+    all.sum = all.sum + sum_under(view, all.reference);
+  }
+  template <class View>
+  static HIPOPS_METHOD void add(const Args&, Part& all, int64_t, const View& view) { add_under(all, view, view.reduce(Maximum(), Identity())); }
   template <class Parts>
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) {
-    constexpr C kRise = 32;  // exponentials of that do not overflow, nor does the sum of any number of them
-    const C largest = parts.reduce(Maximum(), [](const Part& p, int64_t) { return p.reference; });
-    C reference = largest;
-    if constexpr (Parts::kInOrder) {
-      if (largest <= parts.a.reference + kRise) reference = parts.a.reference;
-    }
-    const TileExponential<T> factor(reference);  // a part of -inf only has the sum 0; such a row becomes NaN at the division
-    return {reference, parts.reduce(Sum(), [factor](const Part& p, int64_t) { return p.sum * (factor(p.reference) / P::kScale); })};
+    const C reference = parts.reduce(Maximum(), [](const Part& p, int64_t) { return p.reference; });
+    const TileExponential<T> power(reference);  // a part of -inf only has the sum 0; such a row becomes NaN at the division
+    return {reference, parts.reduce(Sum(), [power](const Part& p, int64_t) { return p.sum * factor_of(p.reference, power); })};
   }
-  static HIPOPS_METHOD Row finalize(const Args&, const Part& part) { return {part.reference, typename P::Divide(part.sum)}; }
+  static HIPOPS_METHOD Row finalize(const Args&, const Part& part) { return {TileExponential<T>(part.reference), typename P::Divide(part.sum)}; }
 
-  static HIPOPS_METHOD C mapped(const Row& row, C x) { return P::exp(x, row.reference); }
+  static HIPOPS_METHOD C mapped(const Row& row, C x) { return row.exponential(x); }
 
   template <int n>
   static HIPOPS_METHOD void apply(const Args&, const Row& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {
@@ -143,6 +151,7 @@ struct SoftmaxOp : RowOp {
   template <class View>
   using ExponentialOf = typename Choose<View::kKeepsMapped, typename P::Exponential, TileExponential<T>>::type;
 
+  static HIPOPS_METHOD C factor_of(C reference, const TileExponential<T>& power) { return power(reference) / TileExponential<T>::kScale; }
   // The sum of exponentials, which replace the elements of a row on chip.
   template <class View>
   static HIPOPS_METHOD WideSum<C> sum_under(const View& view, C reference) {
