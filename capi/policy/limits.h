@@ -103,6 +103,24 @@ struct UpsampleLimits : MoverLimits {
   static constexpr int64_t kPastPeriodElements = 1 << 30;  // a period and the plane after it fit in 32 bits
 };
 
+// How sums by an index are computed. sums_policy (default_sums.h) has the limits of their launches.
+struct SumLimits {
+  // A scan: indices, bytes of x, and pairs of indices for each row of y, up to kMostScanned rows. kLittleBytes of x: see choose_sums.
+  static constexpr int64_t kMostScanned = 1 << 14, kMostScannedBytes = 1 << 24, kMostPairsARow = 1 << 17, kLittleBytes = 1 << 20;
+  // For fewer elements, or shorter rows, atomics are faster than a sort.
+  static constexpr int64_t kManyElements = 1 << 20, kRowBytes = 128, kRowBytesOf16Bits = 32, kManyIndices = 1 << 13;
+  static constexpr int64_t kElementsOfIndex = 1 << 15;  // of y. With more, f32 sums of all of y cost more than a sort.
+  // A source costs up to three trips to y and three to its sum, each a sector of memory, which vectors share. A copy
+  // costs 14 bytes for each element. Few copies cost less than two more launches.
+  static constexpr int64_t kElementsOfSource = 12, kElementsOfSourceInVectors = 4, kFewCopies = 1 << 21;
+  static constexpr int64_t kLeastForVectors = 1 << 16;  // below this, many sources add to one element, and vectors wait longer
+  // Each block adds each element to y once. With fewer sources, these atomics would be a large part of all. They add
+  // whole sectors of memory, so they are cheap compared with atomics on single elements.
+  static constexpr int64_t kSourcesOfFew = 768, kScatteredSourcesOfFew = 64, kLeastScattered = 1 << 20, kElementsOfSector = 8;
+  // With fewer sources, atomics on the element with most of them do not last much longer than the others.
+  static constexpr int64_t kSourcesOfKept = 8, kLeastOfKept = 1 << 22, kBlocksOfKept = 3;
+};
+
 struct ReduceLimits {
   // Rows of fewer bytes that are not whole vectors, and innermost dimensions of fewer bytes if outer dimensions are
   // reduced, too, have too few vectors for a row's lanes.
