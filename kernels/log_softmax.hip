@@ -18,11 +18,12 @@ struct LogSoftmax : RowOp {
   using C = compute_t<T>;
   using Largest = C;
   struct Part {
-    C maximum, sum;  // sum: of e^(x - maximum) * TileExponential<T>::kScale
+    C maximum = -C(INFINITY), sum = 0;  // sum: of e^(x - maximum) * TileExponential<T>::kScale
   };
   struct Row {
     C maximum, logarithm;  // of the sum
   };
+  static constexpr bool kAdds = true;
 
   template <class View>
   static HIPOPS_METHOD Part part(const Args&, const View& view) {
@@ -30,6 +31,13 @@ struct LogSoftmax : RowOp {
     return {maximum, view.second_pass().reduce(Sum(), TileExponential<T>(maximum))};
   }
 
+  template <class View>
+  static HIPOPS_METHOD void add(const Args&, Part& all, int64_t, const View& view) {
+    const C maximum = Maximum()(all.maximum, view.reduce(Maximum(), Identity()));
+    const TileExponential<T> power(maximum);
+    if (maximum > all.maximum) all = {maximum, all.sum * (power(all.maximum) / power.kScale)};
+    all.sum += view.second_pass().reduce(Sum(), power);
+  }
   template <class Parts>
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) {
     const C maximum = parts.reduce(Maximum(), [](const Part& p, int64_t) { return p.maximum; });

@@ -492,8 +492,8 @@ MUTATIONS = (
         "sum_not_rescaled",
         "Partial sums of a row are added as if all had the same maximum.",
         "softmax", SOFTMAX,
-        before="p.sum * (factor(p.reference) / P::kScale)",
-        after="p.sum",
+        before="return power(reference) / TileExponential<T>::kScale;",
+        after="return reference == -C(INFINITY) ? C(0) : C(1);",
         runs=(Run("sizes", "f32"), Run("sizes", "bf16"))),
     Mutation(
         "difference_rounded",
