@@ -18,11 +18,11 @@ struct LayerNormArgs {
 #define HIPOPS_LAYER_NORM_KERNELS(X)                               \
   HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, f32, 768)             \
   HIPOPS_ROW_KERNELS_OF(X, layer_norm, f32, 4, 4, 1024, 896, 1152) \
-  HIPOPS_FEWER_LANES_OF(X, layer_norm, f32, 640)                  \
+  HIPOPS_FEWER_LANES_OF(X, layer_norm, f32, 6, 640)                \
   HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, f16, 768)             \
   HIPOPS_ROW_KERNELS_OF(X, layer_norm, f16, 4, 4, 896, 896, 896)   \
-  HIPOPS_FEWER_LANES_OF(X, layer_norm, f16, 640)                  \
+  HIPOPS_FEWER_LANES_OF(X, layer_norm, f16, 6, 640)                \
   HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, bf16, 768)            \
   HIPOPS_ROW_KERNELS_OF(X, layer_norm, bf16, 4, 4, 896, 1024, 1152) \
-  HIPOPS_FEWER_LANES_OF(X, layer_norm, bf16, 640)                 \
+  HIPOPS_FEWER_LANES_OF(X, layer_norm, bf16, 6, 640)               \
   HIPOPS_ROW_KERNELS_OF_F64(X, layer_norm)

@@ -122,8 +122,8 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 #define HIPOPS_SHORT_ROW_KERNELS_OF(X, op, T, resident)                                \
   X(op##_##T##_packed, T, 1, 4, 64, packed, on_chip, resident)
 // For aligned rows of some lengths on NVIDIA. Lanes have more vectors, so fewer lanes compute the constants of a row.
-#define HIPOPS_FEWER_LANES_OF(X, op, T, resident)                                      \
-  X(op##_##T##_aligned_32x6, T, 32, 6, 64, aligned, on_chip, resident)
+#define HIPOPS_FEWER_LANES_OF(X, op, T, vectors, resident)                             \
+  X(op##_##T##_aligned_32x##vectors, T, 32, vectors, 64, aligned, on_chip, resident)
 // For most rows. in_cluster, in_unaligned: `vectors` of clusters and of long unaligned rows. resident: of short aligned
 // rows; resident_unaligned: of unaligned rows on chip; resident_long: of aligned_512x4.
 #define HIPOPS_ROW_KERNELS_OF(X, op, T, in_cluster, in_unaligned, resident, resident_unaligned, resident_long) \
@@ -153,6 +153,8 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 // For rows that are mostly longer than a block holds, as vocabularies.
 #define HIPOPS_LONG_ROWS_OF(X, op, T)                                                  \
   X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip, 1024)                     \
+  HIPOPS_FEWER_LANES_OF(X, op, T, 8, 768)                                              \
+  X(op##_##T##_unaligned_32x4, T, 32, 4, 128, unaligned, on_chip, 896)                 \
   X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip, 512)                   \
   X(op##_##T##_unaligned_512, T, 512, 4, 512, unaligned, on_chip, 768)                 \
   HIPOPS_CLUSTER_OF(X, op, T, aligned, 8)                                              \

@@ -388,7 +388,7 @@ HIPOPS_FN void run_spans(const typename Op::Args& args) {
 // The fewest vectors of a lane for which a kernel has code of its own. Blocks have the waves that a row needs, so only their
 // last vectors may be idle. With two weights, ptxas has no registers for such code there.
 template <class Op, class Shape>
-constexpr int fewest_vectors = Shape::kLanesAsNeeded ? (Shape::kVectors > 4 ? Shape::kVectors - 1 : 1)
+constexpr int fewest_vectors = Shape::kLanesAsNeeded ? (Shape::kVectors > 4 ? 5 : 1)
                                : Shape::kRowsPerBlock > 1 ? Shape::kVectors / 2
                                                           : Shape::kVectors - int(Op::kColumns < 2);
 // A lane's last vectors may be past the end in all lanes of a row: the last of four with 768 columns of 16 bits, or one of
