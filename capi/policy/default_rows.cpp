@@ -17,32 +17,23 @@ bool has_at_most(int64_t rows, const RowProblem& p, const PlanOptions& options) 
 }
 
 // The number of blocks that share a row: the fewest that hold it, and more if rows are so few that units would be idle.
-// If there are many rows, blocks have half of the work-items. Two blocks then fit on a unit, and one loads while the
-// other waits. Returns 0 if many rows of an op with needs_halves are streamed: if half blocks do not hold a row, or if
-// the rows are unaligned and each unit gets several. 16 half blocks are used only if they are full.
-int cluster_of(const RowKernels& kernels, const RowKernel& k, const RowProblem& p, const DeviceNumbers& device,
-               const PlanOptions& options) {
+// Whole blocks fill a unit. If not all rows' blocks run together, blocks have half of the work-items. Two of them then fit on
+// a unit, and one loads while the other waits. Clusters that not every device supports must leave no room on a unit.
+int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device, const PlanOptions& options) {
   if (k.body != RowBody::cluster || device.largest_cluster == 1) return 1;
-  const int64_t vectors = vectors_of(k, p), half = int64_t{k.lanes} / 2;
-  const auto holds = [&](int blocks, int64_t lanes) { return blocks * lanes * k.vectors >= vectors; };
+  const int64_t vectors = vectors_of(k, p), whole = k.lanes, half = whole / 2, wave = device.wave_size;
   const auto fewest_of = [&](int64_t lanes) {
-    int fewest = 1;
-    while (2 * fewest <= device.largest_cluster && !holds(fewest, lanes)) fewest *= 2;
-    return fewest;
+    int blocks = 1;
+    while (2 * blocks <= device.largest_cluster && blocks * lanes * k.vectors < vectors) blocks *= 2;
+    return blocks;
   };
-  const int portable = std::min(device.largest_cluster, kPortableCluster);
-  const bool rows_are_few = has_at_most(device.units, p, options);
-  const bool run_together = kernels.needs_halves ? has_at_most(device.units / fewest_of(k.lanes), p, options) : rows_are_few;
-  const bool is_full = !kernels.needs_halves || !holds(device.largest_cluster, half - device.wave_size);
-  const bool halves = !run_together && (holds(portable, half) || (is_full && holds(device.largest_cluster, half)));
-  const int64_t few_rounds = RowLimits::kFewRowsAUnit * (k.resident / half) * device.units;
-  const bool streams = !halves || (k.layout == RowLayout::unaligned && !has_at_most(few_rounds, p, options));
-  if (kernels.needs_halves && !rows_are_few && streams) return 0;
-  const int64_t lanes = halves ? half : k.lanes;
+  const auto run_together = [&](int blocks) { return has_at_most(device.units / blocks, p, options); };
+  const int of_half = fewest_of(half);
+  const int64_t block = divided_up(vectors, of_half * k.vectors * wave) * wave;
+  const bool fits = block <= half && (of_half <= kPortableCluster || k.resident % block <= wave);
+  const int64_t lanes = fits && !run_together(fewest_of(whole)) ? half : whole;
   int cluster = fewest_of(lanes);
-  const int most = kernels.needs_halves ? device.largest_cluster : portable;
-  const auto leaves_units_idle = [&] { return has_at_most(device.units / (2 * cluster), p, options); };
-  while (2 * cluster <= most && leaves_units_idle() && 2 * cluster * lanes <= vectors) cluster *= 2;
+  while (2 * cluster <= device.largest_cluster && run_together(2 * cluster) && 2 * cluster * lanes <= vectors) cluster *= 2;
   return cluster;
 }
 
@@ -50,12 +41,22 @@ int cluster_of(const RowKernels& kernels, const RowKernel& k, const RowProblem& 
 // - Packed: one work-item computes a row alone, which is slow. At least a block for each unit must hide that.
 // - Unaligned: not for packed rows. The handling of a short row's ends costs more than vectors save.
 // - Parts of waves with more than four vectors for each lane: not on AMD, where rows of fewer lanes were not measured.
+// - Clusters, if an element costs much arithmetic and there are many rows: not if two blocks do not fit on a unit, or more blocks
+//   than every device supports are partly idle. Not for unaligned rows, if each block that streams them gets several.
 // - Parts: if there are too few rows to keep all units busy, or if a row is too large to stay in caches until its
 //   second read. With kMostSplitRows or more, whole rows keep units busy.
-bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device, const PlanOptions& options) {
+bool pays(const RowKernels& kernels, const RowChoice& choice, const RowProblem& p, const DeviceNumbers& device,
+          const PlanOptions& options) {
+  const RowKernel& k = kernels.kernel[choice.kernel];
   if (k.layout == RowLayout::packed) return !has_at_most(int64_t{k.block} * device.units - 1, p, options);
   if (k.layout == RowLayout::unaligned && p.layout == RowLayout::packed) return false;
   if (k.layout == RowLayout::aligned && k.lanes < k.block && k.vectors > 4) return device.prefetches_rows;
+  if (k.body == RowBody::cluster && device.largest_cluster > 1 && kernels.needs_halves && !has_at_most(device.units, p, options)) {
+    const int64_t half = k.lanes / 2, idle = choice.cluster * half - divided_up(vectors_of(k, p), k.vectors);
+    const int64_t few = RowLimits::kFewRowsAUnit * (k.resident / half) * device.units;
+    if (idle < 0 || (choice.cluster > kPortableCluster && idle >= choice.cluster * device.wave_size)) return false;
+    if (k.layout == RowLayout::unaligned && !has_at_most(few, p, options)) return false;
+  }
   if (k.body != RowBody::parts) return true;
   return has_at_most(kMostSplitRows - 1, p, options) &&
          (p.rows < RowLimits::kFewRowsAUnit * device.units || bytes_of(p) >= RowLimits::kLeastSplitRowBytes);
@@ -96,9 +97,10 @@ RowChoice choose_rows_by_default(PlanOptions options, const RowKernels& kernels,
   std::array<int, 5> best_rank{};
   for (int i = 0; i < kernels.count; ++i) {
     const RowKernel& k = kernels.kernel[i];
-    const RowChoice choice = {i, cluster_of(kernels, k, p, device, options)};
+    const RowChoice choice = {i, cluster_of(k, p, device, options)};
     const std::array<int, 5> rank = rank_of(k, p, device, options);
-    if ((best.kernel >= 0 && rank >= best_rank) || !pays(k, p, device, options) || !takes(kernels, choice, p, device)) continue;
+    if (best.kernel >= 0 && rank >= best_rank) continue;
+    if (!pays(kernels, choice, p, device, options) || !takes(kernels, choice, p, device)) continue;
     best = choice, best_rank = rank;
   }
   return best;
