@@ -17,7 +17,7 @@
 namespace hipops {
 
 #define KERNEL(name, T, heads, bytes)                        \
-  HIPOPS_KERNEL(kRopeBlock) name(HIPOPS_ARGS(RopeArgs) a) {  \
+  HIPOPS_KERNEL(kRopeBlock, kRopeResident) name(HIPOPS_ARGS(RopeArgs) a) {  \
     follow_launch_before();                                  \
     rope_kernel<RopeShape<T, heads, bytes, Interleaved>>(a); \
   }

@@ -105,8 +105,8 @@ int64_t quotient_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }
 
 void lay_out(const RopeVariant& v, RopeDims dims, const RopeTensors& t, RopeArgs* a) {
   const int64_t elements = chunk_elements(dims, v);
-  int64_t chunks = 2 * a->half / elements;
-  if (copies_rest(t)) chunks += quotient_up(a->cols - 2 * a->half, elements);
+  a->cols = copies_rest(t) ? t.x->shape[3] : 2 * a->half;
+  const int64_t chunks = std::max(2 * a->half / elements, quotient_up(a->cols - 2 * a->half, elements));
   const int64_t heads = t.x->shape[dims.heads] / v.heads, tokens = t.x->shape[dims.tokens];
   a->heads_inside = std::llabs(a->y_stride.head) < std::llabs(a->y_stride.token);
   a->size[0] = chunks;
@@ -164,7 +164,6 @@ RopePlan plan_rope(PlanOptions options, int kernel, RopeDims dims, const RopeTen
   a.y_stride = strides_of(*t.y, dims);
   a.cos_stride = table_strides(*t.cos);
   a.sin_stride = table_strides(*t.sin);
-  a.cols = t.x->shape[3];
   a.half = t.cos->shape[t.cos->rank - 1];
   a.table_rows = t.cos->shape[t.cos->rank - 2];
   a.table_is_f32 = t.cos->dtype == HIPOPS_F32;

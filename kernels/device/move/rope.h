@@ -176,15 +176,16 @@ HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
   using T = typename Shape::Element;
   constexpr int n = Shape::kLength;
   constexpr bool halves = Shape::Pairs::kHalves;
-  RopeVectors<Shape> x;
   const I pair = at.chunk * Shape::kPairs, half = I(a.half);
-  if (pair >= half) {
-    // If only one vector is left to copy, it is both the first and the second: it is copied twice, to the same place.
-    const I first = 2 * pair, second = first + n < I(a.cols) ? first + n : first;
-    x.load(a, at, first, second);
-    x.store(a, at, first, second);
-    return;
+  // A chunk also copies up to two vectors of a head, so lanes that rotate and lanes that copy are the same. Neighbours
+  // copy neighbours. If only one vector is left, it is copied twice, to the same place.
+  if (const I first = 2 * half + at.chunk * n; first < I(a.cols)) {
+    const I next = first + I(a.size[0]) * n, second = next < I(a.cols) ? next : first;
+    RopeVectors<Shape> copied;
+    copied.load(a, at, first, second);
+    copied.store(a, at, first, second);
   }
+  if (pair >= half) return;
 
   // The tables' loads come first: after x's loads there is only the wait. f32 tables have variables of their own
   // (compiler.h). A position outside of the table gives NaN, which is all 1 bits in every type.
@@ -203,6 +204,7 @@ HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
     }
   }
   const I first = halves ? pair : 2 * pair, second = first + (halves ? half : I(1));
+  RopeVectors<Shape> x;
   x.load(a, at, first, second);
   // A branch, not a select: of a select between sines of two types, clang 22 makes wrong code for gfx942.
   if (are_f32) x.rotate(f32_cos, f32_sin);
