@@ -51,6 +51,22 @@ template <int N, class T>
 HIPOPS_FN Packed<T, N> load_packed_evict_last(const T* at) { return load_packed<N>(at); }
 #endif
 
+// Copies 16 bytes to place i of shared memory in the background, without a register, if the target can. The work-item
+// waits for its copies before the barrier after which others read them.
+#if defined(HIPOPS_NVIDIA)
+constexpr bool has_background_copies = true;
+HIPOPS_FN void copy_in_background(const Shared<b128>& to, int32_t i, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(uint32_t(__cvta_generic_to_shared(&to[i]))),
+               "l"(__cvta_generic_to_global(from))
+               : "memory");
+}
+HIPOPS_FN void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+#else
+constexpr bool has_background_copies = false;
+HIPOPS_FN void copy_in_background(const Shared<b128>&, int32_t, const void*) {}
+HIPOPS_FN void wait_for_copies() {}
+#endif
+
 // Whether load_uniform() is a scalar load, which waits for no vector load. The CPU follows AMD with waves of 64.
 #if defined(HIPOPS_CPU_WAVE)
 constexpr bool has_scalar_loads = HIPOPS_CPU_WAVE == 64;

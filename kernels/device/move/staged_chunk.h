@@ -2,12 +2,14 @@
 #pragma once
 
 #include "device/core/aligned_span.h"
+#include "device/core/cache.h"
 
 namespace hipops {
 namespace {
 
-// The launch chooses blocks of Most or of Least work-items. Each work-item issues kInFlight loads at a time.
-template <class T, int Most, int kInFlight, int Least = Most>
+// The launch chooses blocks of Most or of Least work-items. Each work-item issues kInFlight loads at a time. A block
+// that is alone on a unit has all of them in flight, if the target can copy in the background.
+template <class T, int Most, int kInFlight, int Least = Most, bool kAlone = false>
 class StagedChunk {
  public:
   explicit HIPOPS_METHOD StagedChunk(Shared<b128> vectors, int32_t block = Most)
@@ -47,18 +49,22 @@ class StagedChunk {
   // A constant block size makes the code up to 3 % faster.
   template <int Block, class At>
   HIPOPS_METHOD void load_by(int32_t first, int32_t last, At at) const {
+    constexpr bool copies = kAlone && has_background_copies;
+    constexpr int depth = copies ? 1 : kInFlight;
 #pragma unroll 1
-    for (int32_t v = first + int32_t(thread_index()); v < last; v += kInFlight * Block) {
-      b128 value[kInFlight];
+    for (int32_t v = first + int32_t(thread_index()); v < last; v += depth * Block) {
+      b128 value[depth];
 #pragma unroll
-      for (int n = 0; n < kInFlight; ++n) {
+      for (int n = 0; n < depth; ++n) {
         const int32_t i = v + n * Block;
-        value[n] = *reinterpret_cast<const b128*>(at(i < last ? i : last - 1));
+        if constexpr (copies) copy_in_background(vectors_, i, at(i));
+        else value[n] = *reinterpret_cast<const b128*>(at(i < last ? i : last - 1));
       }
 #pragma unroll
-      for (int n = 0; n < kInFlight; ++n)
-        if (v + n * Block < last) vectors_[v + n * Block] = value[n];
+      for (int n = 0; n < depth; ++n)
+        if (!copies && v + n * Block < last) vectors_[v + n * Block] = value[n];
     }
+    if (copies) wait_for_copies();
   }
 
   Shared<b128> vectors_;

@@ -100,7 +100,8 @@ template <int Most>
 HIPOPS_FN int32_t block_of(const TakeArgs& a) { return least_block<Most> == Most ? Most : a.staged.block; }
 
 constexpr int kVectorsInFlight = 4;  // vectors of x for each work-item
-template <class T, int Most> using ChunkOfX = StagedChunk<T, Most, kVectorsInFlight, least_block<Most>>;
+template <class T, int Most>
+using ChunkOfX = StagedChunk<T, Most, kVectorsInFlight, least_block<Most>, (Most > kStagedBlock)>;
 
 // Counts the work-item's indices that are out of range. If all chunks have the same indices (`run`), the first counts.
 template <int N, int Most>
