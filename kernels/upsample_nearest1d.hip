@@ -14,7 +14,7 @@
 //          (b128) replace elements. If one of the next two dimensions repeats every element of x an even number of
 //          times, each vector is stored twice for each load.
 //   run    stores 16 bytes at a time; y as a whole has no gaps, and its rows are not whole vectors. A work-item has one
-//          vector, of one row or of two. Elements after the last whole vector are moved one by one
+//          vector, of one row or of two, in up to two parts of y. Elements after the last whole vector are moved one by one
 //          (device/move/upsample_periods.h).
 //   apart  the same with 8 bytes, if y's innermost dimension is smaller than x's, by 1.75 at least, or rows are shorter
 //          than a vector.
@@ -33,7 +33,7 @@
 namespace hipops {
 
 #define KERNEL(name, bits, mode, block)                                                       \
-  HIPOPS_KERNEL(block, kUpsampleResident_##mode) name(HIPOPS_ARGS(UpsampleNearest1dArgs) a) { \
+  HIPOPS_KERNEL(block, upsample_resident(kUpsampleResident_##mode, bits)) name(HIPOPS_ARGS(UpsampleNearest1dArgs) a) { \
     follow_launch_before();                                                                   \
     upsample_##mode<b##bits>(a);                                                              \
   }

@@ -18,7 +18,7 @@
 namespace hipops {
 
 #define KERNEL(name, bits, mode, block)                                                       \
-  HIPOPS_KERNEL(block, kUpsampleResident_##mode) name(HIPOPS_ARGS(UpsampleNearest2dArgs) a) { \
+  HIPOPS_KERNEL(block, upsample_resident(kUpsampleResident_##mode, bits)) name(HIPOPS_ARGS(UpsampleNearest2dArgs) a) { \
     follow_launch_before();                                                                   \
     upsample_##mode<b##bits>(a);                                                              \
   }

@@ -71,11 +71,15 @@ bool to_periods(const PlanOptions& options, UpsampleArgs* a, int rank, int64_t u
     return plane * outer.size < Limits::kPastPeriodElements && is_near(inner, rank) &&
            reach_of(inner, rank) * unit_bytes < 0x1p32;
   };
-  const auto halve = [&] { outer.last = outer.size = (outer.size / 2 + of_vectors - 1) / of_vectors * of_vectors; };
-  outer.last = planes;
-  while (!fits() && outer.size > of_vectors) halve();
+  const auto divide_into = [&](int64_t parts) {
+    const int64_t size = ((outer.size + parts - 1) / parts + of_vectors - 1) / of_vectors * of_vectors;
+    outer.last = outer.size = std::min(outer.size, size);
+  };
+  const int64_t most = vector_bytes == kRunBytes ? kRunPeriods : 1;
+  const int64_t together = std::clamp<int64_t>(elements / length / Limits::kVectorsAPeriod, 1, most);
+  divide_into(options.small_apart || !by_vectors ? together : 3);
+  while (!fits() && outer.size > of_vectors) divide_into(2);
   if (!fits()) return false;
-  if (!options.small_apart && length > 1 && outer.size > of_vectors) halve();
   const int64_t period = plane * outer.size, periods = (planes + outer.size - 1) / outer.size;
   const int64_t last = elements - (periods - 1) * period;
   // A work-item for each vector, and for each element after the last whole vector. The last period may need more
@@ -88,6 +92,7 @@ bool to_periods(const PlanOptions& options, UpsampleArgs* a, int rank, int64_t u
   p.elements = static_cast<int32_t>(period);
   p.last_elements = static_cast<int32_t>(last);
   p.count = static_cast<int32_t>(periods);
+  p.together = static_cast<int32_t>(options.small_apart ? together : most);
   p.blocks = static_cast<int32_t>(blocks);
   p.blocks_divisor = divisor_of(blocks);
   p.in_f64 = in_f64;

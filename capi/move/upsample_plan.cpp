@@ -273,7 +273,8 @@ UpsamplePlan plan_upsample(PlanOptions options, const hipops_tensor& y, const hi
     return plan;
   }
   if (mode == run || mode == apart) {
-    plan.grid = static_cast<uint32_t>(int64_t{args.periods.blocks} * args.periods.count);  // here too
+    const int64_t groups = (args.periods.count - 1) / args.periods.together + 1;
+    plan.grid = static_cast<uint32_t>(groups * args.periods.blocks);  // here too
     return plan;
   }
   if (args.fits_int32) take_rounds(&args, rounds_of(args, unit, mode));

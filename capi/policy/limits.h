@@ -88,6 +88,7 @@ struct UpsampleLimits : MoverLimits {
   static constexpr int64_t kMostSmallElementBytes = 2;
   // All rounds of a work-item reuse the positions of its elements. But enough work-items must remain.
   static constexpr int64_t kMostRounds = 2, kWorkItemsARound = 1 << 18;
+  static constexpr int64_t kVectorsAPeriod = 1 << 17;  // at least, if a work-item has several periods
   // Up to kFewAccesses the time to the first load decides, and `few` reaches it first. kFewRepeatedAccesses is the
   // limit for repeated 16-bit elements: `row` has one load for a vector of them.
   static constexpr int64_t kFewAccesses = 3 << 17, kFewRepeatedAccesses = 1 << 18;

@@ -60,16 +60,18 @@ TEST_CASE("upsample_nearest2d handles a y without gaps in one piece, or in sever
     CHECK((p.count == 1 || p.y_step * static_cast<int64_t>(dtype_bytes(dtype)) % 8 == 0));
     CHECK(int64_t{p.count - 1} * p.elements + p.last_elements == channels * to * to);
     CHECK((p.last_elements > 0 && p.last_elements <= p.elements));
-    CHECK(plan.grid == static_cast<uint32_t>(p.count * p.blocks));
+    CHECK(plan.grid == static_cast<uint32_t>(((p.count - 1) / p.together + 1) * p.blocks));
     return plan;
   };
   for (const hipops_dtype dtype : {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64}) {
     CHECK(plan_of(dtype, 32768, 26, 11).args.periods.count == 1);
     const int64_t bytes = dtype_bytes(dtype);  // x is 1.6 billion elements, y 408 million
-    CHECK(plan_of(dtype, 40001, 200, 101).args.periods.count == (bytes <= 2 ? 1 : bytes == 4 ? 3 : 5));
+    CHECK(plan_of(dtype, 40001, 200, 101).args.periods.count == (bytes <= 2 ? 1 : bytes == 4 ? 2 : 4));
     CHECK(plan_of(dtype, 400001, 200, 101).args.periods.count >= 8);  // x reaches further: 16 billion
     CHECK(plan_of(dtype, 999, 26, 11, {0, int64_t{1} << 23, 26, 1}).args.periods.count >= 4);
   }
+  const UpsamplePeriods pair = plan_of(HIPOPS_F32, 8193, 33, 67).args.periods;  // places are computed for two periods
+  CHECK((pair.count == 2 && pair.together == 2));
 }
 
 // PyTorch's GPU kernels do the same.

@@ -1065,8 +1065,8 @@ MUTATIONS = (
         "vectors_without_a_rest",
         "The elements behind the last whole vector are not stored.",
         "upsample_nearest2d", "device/move/upsample_periods.h",
-        before="if (number[0] < count) y",
-        after="if (false) y",
+        before="if (number[0] < p.last_elements)",
+        after="if (false)",
         runs=(Run("exact", "u8", plan="many-rows"),)),
     Mutation(
         "vectors_of_one_line",
@@ -1100,8 +1100,15 @@ MUTATIONS = (
         "vectors_of_the_first_period",
         "All periods of y are loaded from the first period of x.",
         "upsample_nearest2d", "device/move/upsample_periods.h",
-        before="keep_one_address(static_cast<const T*>(a.x) + period * p.x_step)",
-        after="keep_one_address(static_cast<const T*>(a.x))",
+        before="static_cast<const T*>(a.x) + period * p.x_step",
+        after="static_cast<const T*>(a.x)",
+        runs=(Run("exact", "u8", plan="many-rows"),)),
+    Mutation(
+        "vectors_of_the_same_period",
+        "A work-item's second period of y is loaded from its first period of x.",
+        "upsample_nearest2d", "device/move/upsample_periods.h",
+        before="k < periods ? x + k * p.x_step : x",
+        after="x",
         runs=(Run("exact", "u8", plan="many-rows"),)),
     Mutation(
         "few_pixels_past_the_end",

@@ -21,6 +21,8 @@ constexpr int kUpsampleRowsOfElements = 8;
 
 // run, apart: bytes of a vector of y.
 constexpr int kRunBytes = 16, kApartBytes = 8;
+// run: the most periods of a work-item.
+constexpr int kRunPeriods = 2;
 
 // few: work-items of a block, and accesses of each, one block's width apart.
 constexpr int kUpsampleFewBlock = 128, kUpsampleFewDepth = 4;
@@ -31,6 +33,11 @@ constexpr int kUpsampleResident_any = 5, kUpsampleResident_row = 5, kUpsampleRes
 
 // tile: the largest number of bytes of x in shared memory, and of rows of y that are computed from them.
 constexpr int kTileBytes = 8192, kTileRows = 128;
+
+// The same for elements of `bits` bits. Bytes of two periods need more registers.
+constexpr int upsample_resident(int resident, int bits) {
+  return bits == 8 && resident == kUpsampleResident_run ? 5 : resident;
+}
 
 // The source of position i of a dimension of y. It is never past the last position of x.
 enum SourceRule : int32_t {
@@ -74,8 +81,8 @@ struct UpsampleSources {
 // `channels` elements: 1, or an innermost dimension that keeps its size. Hot fields are neighbours.
 struct UpsamplePeriods {
   int32_t elements, last_elements;  // of a period, and of the last one
-  int32_t count;                    // periods
-  int32_t blocks;                   // of a period
+  int32_t count, together;          // periods, and periods of a work-item
+  int32_t blocks;                   // of the periods of a work-item
   Divisor blocks_divisor;
   int32_t in_f64;
   int32_t plane_stride;  // in x

@@ -57,10 +57,15 @@ struct PlacesInPeriod {
   }
 };
 
-// Moves the vector of y that begins at element `first` of its period. It is in one line, or in two neighbouring lines.
+// Moves the vector of y that begins at element `first` of its period, in up to `together` periods. It is in one line,
+// or in two neighbouring lines. Its places, most of the arithmetic, are computed once.
 // F is a parameter of the whole function, not of the places only: a load is issued before the next place is computed.
-template <class F, bool has_channels, int length, class T>
-HIPOPS_FN void move_vector(const UpsamplePeriods& p, const T* x, T* y, int32_t first) {
+template <class F, bool has_channels, int length, int together, class T>
+HIPOPS_FN void move_vector(const UpsamplePeriods& p, const T* x, T* y, int32_t first, int32_t periods) {
+  // A period that is not moved is loaded from the first one, without a branch.
+  const T* from_period[together];
+#pragma unroll
+  for (int k = 0; k < together; ++k) from_period[k] = keep_one_address(k < periods ? x + k * p.x_step : x);
   const int32_t pixel = has_channels ? int32_t(divide(uint32_t(first), p.channels_divisor)) : first;
   const int32_t line = int32_t(divide(uint32_t(pixel), p.column.divisor));
   const int32_t plane = int32_t(divide(uint32_t(line), p.row.divisor));
@@ -74,45 +79,51 @@ HIPOPS_FN void move_vector(const UpsamplePeriods& p, const T* x, T* y, int32_t f
   const int32_t left = p.column.size - column;
   int32_t ahead = 0, channel = has_channels ? first - pixel * p.channels : 0;
   F columns_ahead = 0;
-  Vector<T, length> value;
+  Vector<T, length> value[together];
 #pragma unroll
   for (int e = 0; e < length; ++e) {
     const bool beyond = ahead >= left;
     const int32_t source = source_at(p.column, (beyond ? at_next : at) + columns_ahead), from = beyond ? next : here;
     const int32_t place = has_channels ? from + source * p.column.x_stride + channel * p.channel_stride : from + source;
-    value.element[e] = load_evict_last(element_at(x, place));
+#pragma unroll
+    for (int k = 0; k < together; ++k) value[k].element[e] = load_evict_last(element_at(from_period[k], place));
     if (!has_channels || ++channel == p.channels) channel = 0, ++ahead, columns_ahead += 1;
   }
-  store_vector_as_one<length>(y + first, value);
+#pragma unroll
+  for (int k = 0; k < together; ++k)
+    if (k < periods) store_vector_as_one<length>(y + k * p.y_step + first, value[k]);
 }
 
-// A work-item moves one vector, or one of the last elements, without a loop. Sharing arithmetic between several vectors
-// would save less than its registers cost, and new blocks keep the same number of loads in flight.
-template <class T, int length>
+// A work-item moves the same vector of up to `together` periods. Each of the last elements has a work-item, too. There
+// is no loop: new blocks keep the same number of loads in flight.
+template <class T, int length, int together>
 HIPOPS_FN void upsample_vectors(const UpsampleArgs& a) {
   const UpsamplePeriods& p = a.periods;
-  const int32_t period = int32_t(divide(uint32_t(block_index()), p.blocks_divisor));
-  const int32_t block = int32_t(block_index()) - period * p.blocks;
-  const int32_t index = block * kUpsampleBlock + int32_t(thread_index());
-  const int32_t count = period + 1 < p.count ? p.elements : p.last_elements, vectors = count / length;
-  const T* x = keep_one_address(static_cast<const T*>(a.x) + period * p.x_step);
+  const int32_t group = int32_t(divide(uint32_t(block_index()), p.blocks_divisor)), period = group * p.together;
+  const int32_t index = (int32_t(block_index()) - group * p.blocks) * kUpsampleBlock + int32_t(thread_index());
+  const int32_t first = index * length, last = p.count - 1 - period, vectors = p.last_elements / length;
+  const T* x = static_cast<const T*>(a.x) + period * p.x_step;
   T* y = static_cast<T*>(a.y) + period * p.y_step;
-  if (__builtin_expect(index >= vectors, 0)) {
+  int32_t periods = last < p.together ? last + 1 : p.together;
+  if (__builtin_expect(last < p.together && index >= vectors, 0)) {
     const int32_t number[1] = {vectors * length + (index - vectors)};
-    if (number[0] < count) y[number[0]] = x[PlacesInPeriod<1>(p, number).place[0]];
-    return;
+    if (number[0] < p.last_elements)
+      y[last * p.y_step + number[0]] = x[last * p.x_step + PlacesInPeriod<1>(p, number).place[0]];
+    periods = last;
   }
-  const int32_t first = index * length;
-  if (__builtin_expect(p.in_f64, 0)) move_vector<double, false, length>(p, x, y, first);
-  else if (p.channels == 1) move_vector<float, false, length>(p, x, y, first);
-  else move_vector<float, true, length>(p, x, y, first);
+  if (first >= p.elements || periods == 0) return;
+  if (__builtin_expect(p.in_f64, 0)) move_vector<double, false, length, together>(p, x, y, first, periods);
+  else if (p.channels == 1) move_vector<float, false, length, together>(p, x, y, first, periods);
+  else move_vector<float, true, length, together>(p, x, y, first, periods);
 }
 
 template <class T>
-HIPOPS_FN void upsample_run(const UpsampleArgs& a) { upsample_vectors<T, kRunBytes / int(sizeof(T))>(a); }
+HIPOPS_FN void upsample_run(const UpsampleArgs& a) {
+  upsample_vectors<T, kRunBytes / int(sizeof(T)), kRunPeriods>(a);
+}
 // Shorter vectors, for neighbours in y whose sources are far apart: each load of a wave touches fewer cache lines.
 template <class T>
-HIPOPS_FN void upsample_apart(const UpsampleArgs& a) { upsample_vectors<T, kApartBytes / int(sizeof(T))>(a); }
+HIPOPS_FN void upsample_apart(const UpsampleArgs& a) { upsample_vectors<T, kApartBytes / int(sizeof(T)), 1>(a); }
 
 // Moves accesses of a single period, without a loop and without vectors. For so few accesses that the path to the first
 // load is most of the launch, for lines shorter than a vector, and for channels in f64.
