@@ -18,7 +18,6 @@ struct LayerNormArgs {
 #define HIPOPS_LAYER_NORM_KERNELS(X)                               \
   HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, f32, 768)             \
   HIPOPS_ROW_KERNELS_OF(X, layer_norm, f32, 4, 4, 1024, 896, 1152) \
-  HIPOPS_FEWER_LANES_OF(X, layer_norm, f32, 6, 640)                \
   HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, f16, 768)             \
   HIPOPS_ROW_KERNELS_OF(X, layer_norm, f16, 4, 4, 896, 896, 896)   \
   HIPOPS_FEWER_LANES_OF(X, layer_norm, f16, 6, 640)                \

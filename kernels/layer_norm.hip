@@ -4,9 +4,9 @@
 //   weight, bias  [cols], each optional, in x's type or f32
 //   bytes         rows * cols * 2 * sizeof(element) must move; weight and bias stay in the cache
 //
-// The variance is the mean of squared differences to the mean. NVIDIA, and waves that share a row, first compute it as
-// E[x^2] - mean^2, which needs one reduction less. They use that if the mean is so close to 0 that results lose no digit
-// (moments.h).
+// The variance is the mean of squared differences to the mean. Waves that share a row, and NVIDIA if elements have 16
+// bits, first compute it as E[x^2] - mean^2, which needs one reduction less. They use that if the mean is so close to 0
+// that results lose no digit (moments.h).
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/layer_norm.hip -o layer_norm.co
 #include "layer_norm.h"

@@ -59,7 +59,8 @@ template <class Op, class Shape, class Reduction, Pass kPass = Pass::first>
 struct RowView {
   static constexpr bool kIsRow = true, kKeepsMapped = true, kSharedByWaves = Shape::kRowsPerBlock == 1;
   // Waves that share a row reduce several sums together, with one barrier. NVIDIA saves the arithmetic of a second pass, too.
-  static constexpr bool kReducesTogether = kSharedByWaves || bounds_set_registers;
+  // f32 has too few digits: many short rows would need the second pass.
+  static constexpr bool kReducesTogether = kSharedByWaves || (bounds_set_registers && sizeof(typename Shape::Element) == 2);
   // nvcc would spill other values of unaligned rows to the stack if extreme rows stayed in registers.
   static constexpr bool kLoadsAgain = kPass == Pass::extreme && kSharedByWaves && bounds_set_registers &&
                                       Shape::kLayout == RowLayout::unaligned && !Op::kMaps && Op::kTyped == 0;
