@@ -618,7 +618,7 @@ MUTATIONS = (
         runs=(Run("sizes", "f32"), Run("sizes", "bf16")),
         small=(Change(KERNEL, "    load_element<Op>(a, rows, first, found);\n    tile",
                       "    load_element<Op>(a, rows, first, found);\n"
-                      "    if constexpr (Op::kLooksUp) {\n      if (!has_named(rows, 0, found.target)) found.element = {};\n    }\n    tile"),)),
+                      "    if constexpr (Op::kLooksUp && (Shape::kInCluster || Shape::kRowsPerBlock > 1)) {\n      if (!has_named(rows, 0, found.target)) found.element = {};\n    }\n    tile"),)),
     Mutation(
         "target_of_the_row_before",
         "A prefetched row has the target of the row before.",
