@@ -16,12 +16,18 @@ bool has_at_most(int64_t rows, const RowProblem& p, const PlanOptions& options) 
   return options.small_apart && p.rows <= rows;
 }
 
+// Whether `blocks` blocks, of the waves that a row needs, leave room for at most two waves on a unit.
+bool fills_unit_in_halves(const RowKernel& k, const RowProblem& p, int blocks, const DeviceNumbers& device) {
+  const int64_t wave = device.wave_size, block = divided_up(vectors_of(k, p), blocks * k.vectors * wave) * wave;
+  return k.resident % block <= 2 * wave;
+}
+
 // The number of blocks that share a row: the fewest that hold it, and more if rows are so few that units would be idle.
 // Whole blocks fill a unit. If not all rows' blocks run together, blocks have half of the work-items. Two of them then fit on
-// a unit, and one loads while the other waits. Clusters that not every device supports must leave no room on a unit.
+// a unit, and one loads while the other waits. Clusters that not every device supports must fill a unit.
 int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device, const PlanOptions& options) {
   if (k.body != RowBody::cluster || device.largest_cluster == 1) return 1;
-  const int64_t vectors = vectors_of(k, p), whole = k.lanes, half = whole / 2, wave = device.wave_size;
+  const int64_t vectors = vectors_of(k, p), whole = k.lanes, half = whole / 2;
   const auto fewest_of = [&](int64_t lanes) {
     int blocks = 1;
     while (2 * blocks <= device.largest_cluster && blocks * lanes * k.vectors < vectors) blocks *= 2;
@@ -29,8 +35,7 @@ int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& dev
   };
   const auto run_together = [&](int blocks) { return has_at_most(device.units / blocks, p, options); };
   const int of_half = fewest_of(half);
-  const int64_t block = divided_up(vectors, of_half * k.vectors * wave) * wave;
-  const bool fits = block <= half && (of_half <= kPortableCluster || k.resident % block <= wave);
+  const bool fits = of_half * half * k.vectors >= vectors && (of_half <= kPortableCluster || fills_unit_in_halves(k, p, of_half, device));
   const int64_t lanes = fits && !run_together(fewest_of(whole)) ? half : whole;
   int cluster = fewest_of(lanes);
   while (2 * cluster <= device.largest_cluster && run_together(2 * cluster) && 2 * cluster * lanes <= vectors) cluster *= 2;
@@ -42,7 +47,8 @@ int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& dev
 // - Unaligned: not for packed rows. The handling of a short row's ends costs more than vectors save.
 // - Parts of waves with more than four vectors for each lane: not on AMD, where rows of fewer lanes were not measured.
 // - Clusters, if an element costs much arithmetic and there are many rows: not if two blocks do not fit on a unit, or more blocks
-//   than every device supports are partly idle. Not for unaligned rows, if each block that streams them gets several.
+//   than every device supports are partly idle. Nor for unaligned rows, if each block that streams them gets several, except for
+//   two blocks that fill a unit.
 // - Parts: if there are too few rows to keep all units busy, or if a row is too large to stay in caches until its
 //   second read. With kMostSplitRows or more, whole rows keep units busy.
 bool pays(const RowKernels& kernels, const RowChoice& choice, const RowProblem& p, const DeviceNumbers& device,
@@ -55,7 +61,8 @@ bool pays(const RowKernels& kernels, const RowChoice& choice, const RowProblem& 
     const int64_t half = k.lanes / 2, idle = choice.cluster * half - divided_up(vectors_of(k, p), k.vectors);
     const int64_t few = RowLimits::kFewRowsAUnit * (k.resident / half) * device.units;
     if (idle < 0 || (choice.cluster > kPortableCluster && idle >= choice.cluster * device.wave_size)) return false;
-    if (k.layout == RowLayout::unaligned && !has_at_most(few, p, options)) return false;
+    const bool is_pair = choice.cluster == 2 && fills_unit_in_halves(k, p, 2, device);
+    if (k.layout == RowLayout::unaligned && !is_pair && !has_at_most(few, p, options)) return false;
   }
   if (k.body != RowBody::parts) return true;
   return has_at_most(kMostSplitRows - 1, p, options) &&
