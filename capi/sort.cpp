@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kName = "sort";
 constexpr const char* kKernels[] = {HIPOPS_SORT_KERNELS(HIPOPS_KERNEL_NAME)};
-enum Kernel { kRowsKernel, kFewRowsKernel, kCountKernel, kOffsetsKernel, kPartitionKernel, kKernelCount };
+enum Kernel { kRowsKernel, kCountKernel, kOffsetsKernel, kPartitionKernel, kKernelCount };
 static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kKernelCount, "a name for each kernel of the list");
 
 bool supports(hipops_dtype dtype, hipops_dtype second) {
@@ -124,9 +124,7 @@ SortRowsArgs arguments_of(const Tensors& t, uint32_t flags) {
 }
 
 hipops_status launch_units(const DeviceFacts& device, Kernel kernel, int64_t units, SortRowsArgs* args, void* stream) {
-  const uint32_t block = kernel == kRowsKernel      ? kSortRowsTile / kRowsDepth
-                         : kernel == kFewRowsKernel ? kSortRowsTile / kFewRowsDepth
-                                                    : kSortRowsBlock;
+  const uint32_t block = kernel == kRowsKernel ? kShortRowsBlock : kSortRowsBlock;
   const uint32_t grid = plan_options().grid_for(units * block, block);
   args->units = units;
   args->step = grid;
@@ -134,14 +132,12 @@ hipops_status launch_units(const DeviceFacts& device, Kernel kernel, int64_t uni
 }
 
 hipops_status launch_short_rows(const DeviceFacts& device, SortRowsArgs* args, void* stream) {
-  const bool are_few = args->rows.count <= device.units;  // each has a unit for itself
-  args->slot_bits = log2_up(std::max<int64_t>(args->columns, are_few ? kFewRowsDepth : kRowsDepth));
+  args->lane_bits = log2_up(divided_up(args->columns, kShortRowsDepth));
   // A block has fewer rows if blocks would be too few.
-  const int most = std::min(kSortRowsTile >> args->slot_bits, kMostShortRows);
-  args->block_rows = static_cast<int32_t>(
-      std::clamp<int64_t>(divided_up(args->rows.count, SortLimits::kBlocksAUnit * device.units), 1, most));
+  args->block_rows = static_cast<int32_t>(std::clamp<int64_t>(
+      divided_up(args->rows.count, SortLimits::kBlocksAUnit * device.units), 1, kShortRowsBlock >> args->lane_bits));
   args->passes = divided_up(args->bytes, 2);
-  return launch_units(device, are_few ? kFewRowsKernel : kRowsKernel, divided_up(args->rows.count, args->block_rows), args, stream);
+  return launch_units(device, kRowsKernel, divided_up(args->rows.count, args->block_rows), args, stream);
 }
 
 hipops_status launch_passes(const DeviceFacts& device, const Passes& p, void* workspace, SortRowsArgs* args, void* stream) {

@@ -7,7 +7,7 @@
 //   bytes    short rows: x is read once. Long rows: the first pass reads each element twice, and stores 8 bytes. The next
 //            passes read 8 bytes twice and store 8. The last one stores the results. f32 with i64 indices: 92 bytes
 //
-//   rows, few_rows   rows of up to 4096 elements: in one launch (device/select/sort_rows.h). Few rows have more work-items each
+//   rows       rows of up to 4096 elements: in shared memory, in one launch (device/select/sort_rows.h)
 //   count, offsets, partition   longer rows: three launches for each digit (device/select/sort_passes.h)
 //
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/sort.hip -o sort.co

@@ -78,6 +78,7 @@ SEGMENTED_SUM = "device/index/segmented_sum.h"
 CUMSUM = "device/reduce/cumsum.h"
 CUMSUM_LINES = "device/reduce/cumsum_lines.h"
 SORT_KEYS = "device/select/sort_keys.h"
+SORT_ROWS = "device/select/sort_rows.h"
 
 # Windows of an index have 2^30 places.
 SMALL_WINDOWS = (Change("device/index/row_bucket.h", "kMostPlaces = 1 << 30", "kMostPlaces = 1 << 11"),)
@@ -1437,4 +1438,11 @@ MUTATIONS = (
         before="((ordered & most) == uint32_t(a.sign) || (ordered & most) == most)",
         after="(ordered & most) == most",
         runs=(Run("adversarial", "f32"),)),
+    Mutation(
+        "words_not_mirrored_between_lanes",
+        "The first step of a merge compares words that are not mirror images. Rows of one work-item do not show it.",
+        "sort", SORT_ROWS,
+        before="of_lane[IsMirror ? kShortRowsDepth - 1 - n : n]",
+        after="of_lane[n]",
+        runs=(Run("sizes", "f32"),)),
 )

@@ -8,10 +8,10 @@ namespace hipops {
 
 constexpr int kSortRowsBlock = 256;
 constexpr int kSortDigitBits = 8, kSortDigits = 1 << kSortDigitBits;
+constexpr int kShortRowsBlock = 256;  // of the kernel for short rows
+constexpr int kShortRowsDepthBits = 4, kShortRowsDepth = 1 << kShortRowsDepthBits;  // elements of a work-item there
 // Entries that a block sorts at a time. A shorter row has one launch.
-constexpr int kSortRowsTile = 4096, kMostShortRows = 256;  // and rows
-// Elements of a work-item in the kernels for short rows. Fewer use more work-items for each row.
-constexpr int kRowsDepth = 16, kFewRowsDepth = 4;
+constexpr int kSortRowsTile = kShortRowsDepth * kShortRowsBlock;
 
 // A walk over rows has these operands.
 enum SortOperand { kSortValues, kSortIndices, kSortX, kSortOperands };
@@ -28,8 +28,8 @@ struct SortRowsArgs {
   uint64_t sign, infinity, invert;
   int32_t bytes, index_bytes;       // of an element, and of an index
   int32_t is_float;
-  // `rows`: of a block; log2 of a row's slots; passes, by 16 bits each.
-  int32_t block_rows, slot_bits, passes;
+  // `rows`: of a block; log2 of a row's work-items; passes, by 16 bits each.
+  int32_t block_rows, lane_bits, passes;
   // Passes, each by one digit: of an entry of `from`, or (null) of an element of x.
   const SortEntry* from;
   SortEntry* to;          // null: the pass stores the results
