@@ -20,9 +20,9 @@ struct LayerNormBackwardArgs {
 }  // namespace hipops
 
 #define HIPOPS_LAYER_NORM_BACKWARD_ROW_KERNELS(X)               \
-  HIPOPS_SUMMED_ROW_KERNELS_OF(X, layer_norm_backward, f32, 4)     \
-  HIPOPS_SUMMED_ROW_KERNELS_OF(X, layer_norm_backward, f16, 3)     \
-  HIPOPS_SUMMED_ROW_KERNELS_OF(X, layer_norm_backward, bf16, 3)    \
+  HIPOPS_SUMMED_ROW_KERNELS_OF(X, layer_norm_backward, f32, 4, 768)     \
+  HIPOPS_SUMMED_ROW_KERNELS_OF(X, layer_norm_backward, f16, 3, 512)     \
+  HIPOPS_SUMMED_ROW_KERNELS_OF(X, layer_norm_backward, bf16, 3, 512)    \
   HIPOPS_SUMMED_ANY_ROW_KERNEL_OF(X, layer_norm_backward, f64, 4)
 // X(kernel, C)
 #define HIPOPS_LAYER_NORM_BACKWARD_MERGE_KERNELS(X) X(layer_norm_backward_f32_merge, f32) X(layer_norm_backward_f64_merge, f64)

@@ -21,9 +21,9 @@ struct RmsNormBackwardArgs {
 }  // namespace hipops
 
 #define HIPOPS_RMS_NORM_BACKWARD_ROW_KERNELS(X)               \
-  HIPOPS_SUMMED_ROW_KERNELS_OF(X, rms_norm_backward, f32, 4)     \
-  HIPOPS_SUMMED_ROW_KERNELS_OF(X, rms_norm_backward, f16, 4)     \
-  HIPOPS_SUMMED_ROW_KERNELS_OF(X, rms_norm_backward, bf16, 4)    \
+  HIPOPS_SUMMED_ROW_KERNELS_OF(X, rms_norm_backward, f32, 4, 768)     \
+  HIPOPS_SUMMED_ROW_KERNELS_OF(X, rms_norm_backward, f16, 4, 512)     \
+  HIPOPS_SUMMED_ROW_KERNELS_OF(X, rms_norm_backward, bf16, 4, 512)    \
   HIPOPS_SUMMED_ANY_ROW_KERNEL_OF(X, rms_norm_backward, f64, 4)
 // X(kernel, C)
 #define HIPOPS_RMS_NORM_BACKWARD_MERGE_KERNELS(X) X(rms_norm_backward_f32_merge, f32) X(rms_norm_backward_f64_merge, f64)

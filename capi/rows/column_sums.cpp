@@ -50,27 +50,26 @@ RowChunks divide_rows(const RowKernels& kernels, const RowProblem& p, bool has_c
   // The first kernel that holds a row. If there is none, the layout's last kernel: its tile is the largest.
   for (int i = 0; i < kernels.count; ++i) {
     const RowKernel& k = kernels.kernel[i];
-    RowProblem in_tile = p;
-    in_tile.cols = std::min(p.cols, k.lanes * k.vectors * (k.layout == RowLayout::strided ? 1 : kWideAccess / dtype_bytes(p.dtype)));
-    if (!takes(kernels, {i, 1}, in_tile, any)) continue;
+    if (k.dtype != p.dtype || k.layout < p.layout) continue;
     if (chunks.kernel >= 0 && k.layout != kernels.kernel[chunks.kernel].layout) break;
     chunks.kernel = i;
-    if (takes(kernels, {i, 1}, p, any)) break;
+    if (int64_t{k.lanes} * k.vectors >= vectors_for(k, p)) break;
   }
   const RowKernel& k = kernels.kernel[chunks.kernel];
   const int64_t vectors = vectors_for(k, p);
   chunks.together = chunks.spans = 1;
   if (k.lanes < k.block) {
-    for (chunks.lanes = 2; chunks.lanes * k.vectors < vectors;) chunks.lanes *= 2;
+    for (chunks.lanes = 1; chunks.lanes * k.vectors < vectors;) chunks.lanes *= 2;
     chunks.together = k.block / chunks.lanes;
   } else {
     chunks.in_cluster = has_clusters;
     chunks.spans = spans_of(k, vectors, &chunks.in_cluster);
   }
-  const int64_t enough = L::kUnits * std::max(k.resident / block_of(k, p, chunks.spans, any), L::kLeastChunksAUnit);
+  // Clusters of more than two blocks find no room on the last units.
+  const int64_t units = L::kUnits - (chunks.in_cluster && chunks.spans > 2 ? chunks.spans : 0);
+  const int64_t enough = units * std::max(k.resident / block_of(k, p, chunks.spans, any), L::kLeastChunksAUnit);
   const int64_t each = std::clamp(divided_up(p.rows * chunks.spans, enough * chunks.together), L::kLeastRows, L::kMostRows);
-  chunks.rows = each * chunks.together;
-  chunks.count = divided_up(p.rows, chunks.rows);
+  chunks.count = divided_up(p.rows, each * chunks.together);
   return chunks;
 }
 
@@ -95,8 +94,7 @@ int64_t needed_bytes(const GradientTensors& t, const RowKernels& kernels, int co
   int64_t most = 0;
   // The address, which is not known, decides between `aligned` and the others (row_problem).
   for (const RowLayout layout : {RowLayout::aligned, RowLayout::unaligned, RowLayout::strided}) {
-    const bool is_short = row_bytes < kLeastUnalignedVectors * kWideAccess;
-    if (are_strided ? layout != RowLayout::strided : layout == (is_short ? RowLayout::unaligned : RowLayout::strided)) continue;
+    if (are_strided != (layout == RowLayout::strided)) continue;
     if (layout == RowLayout::aligned && row_bytes % kWideAccess != 0) continue;
     const RowProblem p{x.dtype, layout, element_count(x) / cols, cols, false};
     for (const bool has_clusters : {false, true}) {
@@ -176,7 +174,9 @@ hipops_status workspace_bytes_of(GradientTensors t, const RowKernels& kernels, i
 LaunchShape plan_chunks(const PlanOptions& options, const RowKernels& kernels, const RowChunks& chunks, const RowProblem& p,
                         const DeviceNumbers& device) {
   const int64_t block = block_of(kernels.kernel[chunks.kernel], p, chunks.spans, device);
-  return {options.grid_for(chunks.count * block, static_cast<uint32_t>(block)), static_cast<uint32_t>(block)};
+  LaunchShape shape = {options.grid_for(chunks.count * block, static_cast<uint32_t>(block)), static_cast<uint32_t>(block)};
+  if (device.launch_shared_bytes > 0) shape.shared_bytes = static_cast<uint32_t>(copied_bytes(kernels.kernel[chunks.kernel], block));
+  return shape;
 }
 
 LaunchShape plan_merge(const PlanOptions& options, const void* first, int number_bytes, int64_t step, int64_t chunks,
@@ -194,6 +194,11 @@ LaunchShape plan_merge(const PlanOptions& options, const void* first, int number
   const uint32_t grid = options.grid_for(units * kReduceBlock, kReduceBlock);
   *merge = {first, to.data, to.stride[0], step, chunks, cols, units, grid, output, bits};
   return {grid, kReduceBlock};
+}
+
+int64_t copied_bytes(const RowKernel& k, int64_t block) {
+  const bool copies = k.layout == RowLayout::aligned || (k.layout == RowLayout::unaligned && k.dtype == HIPOPS_F32);
+  return copies ? block * k.vectors * kWideAccess * 2 : 0;
 }
 
 bool stores_sums(const RowChunks& chunks, const GradientTensors& t, int count, int number_bytes, ColumnSums* sums) {

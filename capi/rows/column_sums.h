@@ -1,6 +1,8 @@
 // How ops with column sums are launched (device/rows/column_sums.h).
 #pragma once
 
+#include <algorithm>
+
 #include "device/reduce/reduce_contract.h"
 #include "rows/plan.h"
 #include "tensor/tensor.h"
@@ -11,7 +13,7 @@ namespace hipops {
 struct RowChunks {
   int kernel;               // of the op's list
   int64_t lanes, together;  // lanes that share a row, if a block has several; rows that a block computes at a time
-  int64_t rows, count;      // of a chunk; chunks
+  int64_t count;            // of chunks
   int64_t spans;            // of a row: 1, if a block holds it
   bool in_cluster;          // whether the blocks of a row's spans are a cluster
 };
@@ -37,6 +39,9 @@ hipops_status workspace_bytes_of(GradientTensors t, const RowKernels& kernels, i
 // The launch that adds sums of all chunks, `step` numbers apart, into a tensor of the columns. Sets `merge`.
 LaunchShape plan_merge(const PlanOptions& options, const void* first, int number_bytes, int64_t step, int64_t chunks,
                        const hipops_tensor& to, SumMerge* merge);
+
+// Shared memory for the vectors that a block of `block` work-items copies ahead.
+int64_t copied_bytes(const RowKernel& kernel, int64_t block);
 
 // True if the sums of a single chunk are the results: rows then store them in dw and db, and there is no merge. Sets `sums`.
 bool stores_sums(const RowChunks& chunks, const GradientTensors& t, int count, int number_bytes, ColumnSums* sums);
@@ -70,7 +75,6 @@ hipops_status launch_column_sums(Op& op, const RowKernels& kernels, const RowPro
     LaunchShape shape = plan_chunks(options, kernels, chunks, problem, *device);
     args->rows.lanes = static_cast<int32_t>(chunks.lanes ? chunks.lanes : shape.block);
     args->rows.row_step = shape.grid;
-    args->rows.per_block = chunks.rows;
     shape.grid *= args->sums.spans;
     if (chunks.in_cluster) shape.cluster = args->sums.spans;
     const bool is_split = chunks.spans > 1 && !chunks.in_cluster;
@@ -95,10 +99,13 @@ hipops_status launch_column_sums(Op& op, const RowKernels& kernels, const RowPro
   return launch(op, *device, kernels.count + is_f64, shape, args, sizeof *args, stream);
 }
 
-// Op::most_shared: see plan.h.
+// Op::most_shared: see plan.h. Kernels of spans without copies bring a little, so their clusters are counted.
 template <const RowKernels& rows>
-int64_t most_shared_of_spans(int kernel, uint32_t) {
-  return kernel < rows.count && rows.kernel[kernel].lanes == rows.kernel[kernel].block && rows.kernel[kernel].layout != RowLayout::strided ? 16 : 0;
+int64_t most_shared_of_spans(int kernel, uint32_t block) {
+  if (kernel >= rows.count || rows.kernel[kernel].layout == RowLayout::strided) return 0;
+  const RowKernel& k = rows.kernel[kernel];
+  if (block > 0 && (k.lanes < k.block || block > static_cast<uint32_t>(k.block))) return 0;
+  return std::max<int64_t>(copied_bytes(k, block > 0 ? block : k.block), 16);
 }
 
 }  // namespace hipops

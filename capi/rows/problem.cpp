@@ -68,7 +68,7 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int coun
   bool is_packed = !problem.is_invariant && problem.layout != RowLayout::strided && problem.cols * bytes <= most;
   for (int i = 0; i < count && is_packed; ++i)
     is_packed = !tensors[i] || problem.rows == 1 || (outer.rank == 1 && outer.stride[i][0] == problem.cols);
-  const bool is_short = problem.cols < kLeastUnalignedVectors * kWideAccess / bytes;
+  const bool is_short = !(flags & kSameColumns) && problem.cols < kLeastUnalignedVectors * kWideAccess / bytes;
   const bool needs_same_columns = problem.is_invariant && !(flags & kSameColumns);
   if (is_packed) problem.layout = RowLayout::packed;
   else if (problem.layout == RowLayout::unaligned && (is_short || needs_same_columns)) problem.layout = RowLayout::strided;

@@ -549,8 +549,8 @@ MUTATIONS = (
         "terms_of_a_row_left_out",
         "The sums of columns have the terms of a chunk's last row alone.",
         "rms_norm_backward", COLUMN_SUMS,
-        before="      left -= int(a.sums.rows_together);",
-        after="      left -= int(a.sums.rows_together);\n      if (left <= 0) sums = LaneSums<Op::kSums, Shape>();",
+        before="      first += step;",
+        after="      first += step;\n      if (first >= a.rows.rows) sums = LaneSums<Op::kSums, Shape>();",
         runs=(Run("smoke", "f32"),)),
     Mutation(
         "mean_of_a_tile",

@@ -325,14 +325,14 @@ TEST_CASE("cpu executor: shared memory is the block's, and starts as NaN in each
 
 TEST_CASE("cpu executor: all of shared memory can be had, and not a byte more") {
   CHECK(run(2, 2, settings_of(32), [] {
-          char* all = static_cast<char*>(piece(1, 65536, 16));
-          all[65535 - thread_index()] = 1;
+          char* all = static_cast<char*>(piece(1, 81920, 16));
+          all[81919 - thread_index()] = 1;
         }) == HIPOPS_SUCCESS);
   const Death death = death_of(1, 2, settings_of(32), [] {
     piece(1, 60000, 16);
-    piece(2, 5537, 1);
+    piece(2, 21921, 1);
   });
-  REQUIRE_DEATH(death, "test_kernel", "block 0", "5537 bytes of shared memory with 60000 in use", "65536");
+  REQUIRE_DEATH(death, "test_kernel", "block 0", "21921 bytes of shared memory with 60000 in use", "81920");
 }
 
 TEST_CASE("cpu executor: work-items that disagree on shared memory are a defect") {

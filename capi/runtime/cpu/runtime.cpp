@@ -31,7 +31,7 @@ std::string processor_name() {
   return name;
 }
 
-constexpr int64_t kLaunchSharedBytes = 60 << 10;  // 4 KiB remain for the kernel's own shared memory
+constexpr int64_t kLaunchSharedBytes = 76 << 10;  // 4 KiB remain for the kernel's own shared memory
 
 DeviceFacts facts_of(const cpu::Settings& settings) {
   DeviceFacts facts;

@@ -67,6 +67,37 @@ HIPOPS_FN void copy_in_background(const Shared<b128>&, int32_t, const void*) {}
 HIPOPS_FN void wait_for_copies() {}
 #endif
 
+// 0, as an offset of an address that all lanes share. ptxas then keeps the loaded number in a register of each lane. Otherwise it
+// would move the number to a uniform register, and wait for the load there.
+HIPOPS_FN uint32_t zero_of_lane() {
+#if defined(HIPOPS_NVIDIA)
+  uint32_t own, below;
+  asm("mov.u32 %0, %%lanemask_eq;" : "=r"(own));
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
+  return own & below;
+#else
+  return 0;
+#endif
+}
+
+// Copies of `Bytes` bytes from global to shared memory that need no register. Only the lane that issued a copy may use it, after
+// wait_for_copies(). The CPU does not delay them.
+constexpr bool has_copies_ahead = bounds_set_registers;
+template <int Bytes, class T>
+HIPOPS_FN void copy_ahead(const Shared<T>& to, uint32_t i, const void* from) {
+#if defined(HIPOPS_NVIDIA)
+  const uint32_t at = uint32_t(__cvta_generic_to_shared(&to[i]));
+  uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(at), "l"(__cvta_generic_to_global(from)),
+               "n"(Bytes), "l"(policy)
+               : "memory");
+#else
+  static_assert(sizeof(T) == Bytes, "one element");
+  to[i] = *static_cast<const T*>(from);
+#endif
+}
+
 // Whether load_uniform() is a scalar load, which waits for no vector load. The CPU follows AMD with waves of 64.
 #if defined(HIPOPS_CPU_WAVE)
 constexpr bool has_scalar_loads = HIPOPS_CPU_WAVE == 64;

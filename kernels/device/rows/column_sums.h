@@ -15,19 +15,21 @@
 namespace hipops {
 namespace {
 
-// Whether a block loads the next row of its chunk before it reduces a row. NVIDIA has registers for that if it loads elements one
-// by one, but not for f16 with a center, nor for the unusual launches of bf16.
+// Whether vectors of the next row are prefetched to the L2 cache, or copied to shared memory, while a block reduces a row. Loads
+// of columns in f32 would wait for copies.
 template <class Op, class Shape>
-constexpr bool leaves_registers = !Op::kCenters || sizeof(typename Shape::Element) == sizeof(f32) || (Op::kUsual && is_bf16<typename Shape::Element>);
+constexpr bool prefetches_to_cache = has_copies_ahead && !Op::kUsual && Shape::kLayout == RowLayout::aligned &&
+                                     Shape::kRowsPerBlock == 1 && sizeof(typename Shape::Element) < sizeof(f32);
 template <class Op, class Shape>
-constexpr bool prefetches_chunk_rows = bounds_set_registers ? Shape::kLayout == RowLayout::packed && leaves_registers<Op, Shape>
-                                                            : !few_registers && Shape::kLayout == RowLayout::aligned;
-// Whether the next row can be prefetched to the L2 cache instead, which has no room for the many rows of blocks that have several.
-// Blocks that share a row do so, because they wait for each other. Others do if the instructions of their loop keep memory waiting.
+constexpr bool copies_ahead = has_copies_ahead && Shape::kLayout != RowLayout::strided && !prefetches_to_cache<Op, Shape> &&
+                              sizeof(Vector<typename Shape::Element, Shape::kLength>) >= 4;
+// Whether a block loads the next row of its chunk before it reduces a row. Without a copy that needs registers. NVIDIA has none for
+// f16 with a center, and for the unusual launches of bf16.
 template <class Op, class Shape>
-constexpr bool prefetches_to_cache = has_prefetch && Shape::kRowsPerBlock == 1 && !Shape::kByElement;
-template <class Op, class Shape>
-constexpr bool always_prefetches = sizeof(typename Shape::Element) < sizeof(f32) && (Op::kCenters || !Op::kUsual);
+constexpr bool loads_ahead =
+    copies_ahead<Op, Shape> || (bounds_set_registers ? Shape::kLayout == RowLayout::packed && Shape::kRowsPerBlock == 1 &&
+                                                       (!Op::kCenters || (Op::kUsual && is_bf16<typename Shape::Element>))
+                                                 : !few_registers && Shape::kLayout == RowLayout::aligned);
 // Whether lanes keep their columns for all rows of a chunk. In f64 they are not kept: a column in f32
 // would be loaded as f64, past its end.
 template <class Shape>
@@ -68,7 +70,10 @@ class InputTile {
     for (int v = 0; v < kVectors; ++v) {
       const auto col = rows.clamp_to_row(rows.column(base, v));
 #pragma unroll
-      for (int i = 0; i < kInputs; ++i) in_[i].issue_load(v, rows.stream(i), col * step_of(rows, i));
+      for (int i = 0; i < kInputs; ++i) {
+        if constexpr (copies_ahead<Op, Shape>) copy_ahead<sizeof(Vector<T, kLength>)>(copies(), place(v, i), rows.stream(i) + col);
+        else in_[i].issue_load(v, rows.stream(i), col * step_of(rows, i));
+      }
     }
     if constexpr (Rows::kHasEdges) {
 #pragma unroll
@@ -86,19 +91,27 @@ class InputTile {
     }
   }
   HIPOPS_METHOD void wait() {
+    if constexpr (copies_ahead<Op, Shape>) {
+      wait_for_copies();
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v)
+      for (int v = 0; v < kVectors; ++v)
 #pragma unroll
-      for (int i = 0; i < kInputs; ++i) in_[i].issue_before_use(v);
+        for (int i = 0; i < kInputs; ++i) held_[v][i] = Vector<T, kLength>(copies()[place(v, i)]);
+    } else {
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v)
+      for (int v = 0; v < kVectors; ++v)
 #pragma unroll
-      for (int i = 0; i < kInputs; ++i) {
-        if constexpr (kPair == 1) held_[v][i] = in_[i].value(v);
-        else if (v % 2 == 0) held_[v / 2][i] = Vector<T, 2>{{in_[i].value(v)[0], in_[i].value(v + 1)[0]}};
-        // Waits. Lanes past the end load a row's last element, over which another wave stores after the next barrier.
-        if constexpr (Shape::kByElement) held_[v / kPair][i].issue_before_use();
-      }
+        for (int i = 0; i < kInputs; ++i) in_[i].issue_before_use(v);
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v)
+#pragma unroll
+        for (int i = 0; i < kInputs; ++i) {
+          if constexpr (kPair == 1) held_[v][i] = in_[i].value(v);
+          else if (v % 2 == 0) held_[v / 2][i] = Vector<T, 2>{{in_[i].value(v)[0], in_[i].value(v + 1)[0]}};
+          // Waits. Lanes past the end load a row's last element, over which another wave stores after the next barrier.
+          if constexpr (Shape::kByElement) held_[v / kPair][i].issue_before_use();
+        }
+    }
 #pragma unroll
     for (int i = 0; i < kInputs; ++i) edge_[i] = edge_in_[i];
   }
@@ -109,6 +122,7 @@ class InputTile {
     [[maybe_unused]] const uint32_t zero = uint32_t(a.rows.rows >> 63);  // rows >= 0, but no compiler knows that
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
+      if (ends_before(rows, base, v)) break;
       const auto col = rows.column(base, v);
       C in[kInputs][kLength], column[Op::kColumns + 1][kLength];
 #pragma unroll
@@ -146,7 +160,7 @@ class InputTile {
       if constexpr (Op::kCenters) return Op::part(in, column, center);
       else return Op::part(in, column);
     };
-    Part of_vector[kVectors];
+    Part of_vector[kVectors]{};
     for_each_vector<kAfterSum>(a, rows, base, columns, [&](int v, typename Rows::Column col, const C (&in)[kInputs][kLength],
                                                            const C (&column)[Op::kColumns + 1][kLength]) {
       of_vector[v] = rows.contains(col) ? part_of(in, column) : Part{};
@@ -188,6 +202,17 @@ class InputTile {
   Incoming in_[kInputs];
   static constexpr int kPair = elements_of_pair<Shape>;
   HIPOPS_METHOD C again(int v, int i, int e) const { return C(held_[v / kPair][i].widen_again(v % kPair + e)); }
+  // Whether the lane has no element from v on. A wave past the row's end skips a group of kGroup elements.
+  static constexpr int kGroup = 4;
+  template <class Rows>
+  static HIPOPS_METHOD bool ends_before(const Rows& rows, int64_t base, int v) {
+    constexpr bool kMayEnd = Shape::kLayout == RowLayout::packed && Shape::kRowsPerBlock > 1;
+    return kMayEnd && v > 0 && v % kGroup == 0 && !rows.contains(rows.column(base, v));
+  }
+  // Lanes of a wave have neighbouring places.
+  static constexpr uint32_t kPlaces = kVectors * kInputs * wave_size;
+  static HIPOPS_METHOD uint32_t place(int v, int i) { return wave_index() * kPlaces + (v * kInputs + i) * wave_size + lane_index(); }
+  static HIPOPS_METHOD auto copies() { return static_or_launch_shared<Vector<T, kLength>, 1>(kPlaces); }
   Packed<T, kLength * kPair> held_[kVectors / kPair][kInputs];
   T edge_in_[kInputs]{}, edge_[kInputs]{};
 };
@@ -223,9 +248,9 @@ HIPOPS_FN void store_and_add(const typename Op::Args& a, InputTile<Op, Shape>& t
 }
 
 template <class Op, class Rows>
-HIPOPS_FN void load_given(const Rows& rows, typename Op::C (&given)[Op::kGiven + Op::kCenters]) {
+HIPOPS_FN void load_given(const Rows& rows, typename Op::C (&given)[Op::kGiven + Op::kCenters], uint32_t offset = 0) {
 #pragma unroll
-  for (int i = 0; i < Op::kGiven; ++i) given[i] = rows.given(i, Op::absent_given(i));
+  for (int i = 0; i < Op::kGiven; ++i) given[i] = rows.given(i, Op::absent_given(i), offset);
   if constexpr (Op::kCenters) given[Op::kGiven] = 0;
 }
 
@@ -377,8 +402,8 @@ class LaneSums {
 template <class Op, class Shape>
 HIPOPS_FN void sum_chunks(const typename Op::Args& args) {
   using C = typename Shape::Compute;
-  // Whether the next row's addresses are kept. NVIDIA's loop for other launches has no registers for them.
-  constexpr bool kKeepsNext = prefetches_chunk_rows<Op, Shape> || (prefetches_to_cache<Op, Shape> && Op::kUsual);
+  // Whether the next row's place and numbers are kept.
+  constexpr bool kKeepsNext = copies_ahead<Op, Shape> && Shape::kRowsPerBlock == 1;
   load_row_arguments<Op, Shape>(args);
   ReductionOfChunk<Shape, typename Op::Largest> reduction(args.rows.lanes);
   ColumnsOf<Op, Shape, keeps_columns_of_chunk<Shape>> columns(args);
@@ -387,54 +412,62 @@ HIPOPS_FN void sum_chunks(const typename Op::Args& args) {
   for (int64_t chunk = block_index() / args.sums.spans; chunk < reload_arguments(args).sums.chunks;
        chunk += reload_arguments(args).rows.row_step) {
     RowsOf<Op, Shape> rows(reload_arguments(args).rows);
-    int64_t first = chunk * reload_arguments(args).rows.per_block;
-    const int64_t all = reload_arguments(args).rows.rows - first, most = reload_arguments(args).rows.per_block;
-    int left = int(all < most ? all : most);  // rows of the chunk that are still to be computed
+    int64_t first = chunk * reload_arguments(args).sums.rows_together;
     rows.select(first);
     InputTile<Op, Shape> tile;
     tile.issue_loads(rows, base);
     columns.issue_loads(rows, base);
     LaneSums<Op::kSums, Shape> sums;
+    C given[Op::kGiven + Op::kCenters];
+    load_given<Op>(rows, given);
     while (true) {
       const typename Op::Args& a = reload_arguments(args);
-      C given[Op::kGiven + Op::kCenters];
-      load_given<Op>(rows, given);
+      if constexpr (!kKeepsNext) load_given<Op>(rows, given);
       tile.wait();
-      first += a.sums.rows_together;
-      left -= int(a.sums.rows_together);
+      const int64_t step = a.sums.chunks * a.sums.rows_together;
+      first += step;
       RowsOf<Op, Shape> ahead(a.rows);
-      if constexpr (prefetches_chunk_rows<Op, Shape> || prefetches_to_cache<Op, Shape>) {
-        if (left > 0) {
-          if constexpr (kKeepsNext && !prefetches_chunk_rows<Op, Shape>) ahead = rows.following(first);
+      C given_ahead[Op::kGiven + Op::kCenters];
+      if constexpr (loads_ahead<Op, Shape>) {
+        if (first < a.rows.rows) {
+          if constexpr (kKeepsNext) ahead = rows.following(first, step);
           else ahead.select(first);
-          if constexpr (prefetches_chunk_rows<Op, Shape>) tile.issue_loads(ahead, base);
-          else if (always_prefetches<Op, Shape> || a.sums.spans > 1) tile.prefetch(ahead, base);
+          tile.issue_loads(ahead, base);
+          if constexpr (kKeepsNext) load_given<Op>(ahead, given_ahead, zero_of_lane());
         }
       }
-      const auto spans = [&] { return SpansOfRow(a.sums, first - a.sums.rows_together, span); };
+      if constexpr (prefetches_to_cache<Op, Shape>) {
+        if (first < a.rows.rows) {
+          ahead.select(first);
+          tile.prefetch(ahead, base);
+        }
+      }
+      const auto spans = [&] { return SpansOfRow(a.sums, first - step, span); };
       const auto part = part_of_row(a, tile, rows, base, spans, columns, reduction, given);
       const typename Op::Args& b = reload_arguments(args);
       if (b.sums.step <= SumStep::results) {
         columns.recompute_widened();
         store_and_add(b, tile, rows, base, Op::finalize(b, part, given), columns, sums);
       }
-      if (left <= 0) break;
-      if constexpr (kKeepsNext) {
+      if (first >= reload_arguments(args).rows.rows) break;
+      if constexpr (loads_ahead<Op, Shape>) {
         rows = ahead;
+        if constexpr (kKeepsNext) __builtin_memcpy(given, given_ahead, sizeof given);
       } else {
         rows = RowsOf<Op, Shape>(reload_arguments(args).rows);
         rows.select(first);
+        tile.issue_loads(rows, base);
       }
-      if constexpr (!prefetches_chunk_rows<Op, Shape>) tile.issue_loads(rows, base);
     }
     const ColumnSums& to = reload_arguments(args).sums;
     if (to.partial != nullptr && to.step <= SumStep::results) sums.store(to, rows, base, chunk);
   }
 }
 
-// NVIDIA loads the elements of unaligned rows one by one. Neighbouring lanes have neighbouring elements, so no vector needs a shift.
+// Several lanes of unaligned rows, and all lanes on NVIDIA, load elements one by one. Neighbouring lanes have neighbouring
+// elements, so no vector needs a shift.
 template <class T, int lanes, int vectors, int block, RowLayout layout, RowBody body>
-using SummedShape = typename Choose<layout == RowLayout::unaligned && !has_unaligned_vectors,
+using SummedShape = typename Choose<layout == RowLayout::unaligned && (lanes < block || !has_unaligned_vectors),
                                     RowShape<T, lanes, vectors * kWideBytes / int(sizeof(T)), block, RowLayout::packed, body>,
                                     RowShape<T, lanes, vectors, block, layout, body>>::type;
 

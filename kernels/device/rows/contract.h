@@ -84,12 +84,13 @@ struct RowColumns {
 // if the op needs them, then `parts` and `results`. `rows` and `results` store results.
 enum class SumStep : int32_t { rows, results, parts, centers };
 
-// Sums over the rows of each column. Rows are divided into chunks of RowStreams::per_block rows.
+// Sums over the rows of each column. The rows of a chunk are `chunks` rows apart, or `chunks` times rows_together, so the blocks
+// of all chunks load neighbouring rows.
 struct ColumnSums {
   void* partial;   // each chunk's sums: `pitch` numbers for each of the op's sums. Null if the caller needs no sums
   int64_t pitch;   // the columns, and more up to a multiple of 16 bytes
   int64_t chunks;
-  int64_t rows_together;  // rows that a block computes at a time; a chunk has a multiple of them, except the last
+  int64_t rows_together;  // rows that a block computes at a time
   uint32_t spans;         // of a row: each is a block's tile. Blocks of one row's spans are neighbours
   void* of_spans;  // two slots of kSpanSlotBytes for each span of each row: its part, and its sum for the center
   SumStep step;
@@ -163,10 +164,11 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_unaligned_stream, T, 256, 4, 256, unaligned, streamed, 512)             \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
 // For ops with column sums (column_sums.h). A lane keeps a number for each sum and element, so it may hold fewer vectors.
-#define HIPOPS_SUMMED_ROW_KERNELS_OF(X, op, T, vectors)                                        \
+#define HIPOPS_SUMMED_ROW_KERNELS_OF(X, op, T, vectors, resident)                              \
   X(op##_##T##_aligned_32x##vectors, T, 32, vectors, 128, aligned, on_chip, 512)              \
   X(op##_##T##_aligned_512x##vectors, T, 512, vectors, 512, aligned, on_chip, 512)            \
-  X(op##_##T##_unaligned_512x2, T, 512, 2, 512, unaligned, on_chip, 512)                      \
+  X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip, 512)                        \
+  X(op##_##T##_unaligned_512x2, T, 512, 2, 512, unaligned, on_chip, resident)                 \
   HIPOPS_SUMMED_ANY_ROW_KERNEL_OF(X, op, T, 8)
 // For rows of any layout.
 #define HIPOPS_SUMMED_ANY_ROW_KERNEL_OF(X, op, T, vectors)                                     \

@@ -21,7 +21,8 @@ struct RowShape {
   static constexpr int kLength = kByElement ? 1 : kWideBytes / int(sizeof(T));  // of a vector
   static constexpr int kRowsPerBlock = kBlock / kLanes;  // or more: kLanesAsNeeded
   // Whether the launch chooses how many lanes share a row: a power of two, up to kLanes.
-  static constexpr bool kLanesAsNeeded = kLayout == RowLayout::aligned && kRowsPerBlock > 1;
+  static constexpr bool kLanesAsNeeded =
+      kRowsPerBlock > 1 && (kLayout == RowLayout::aligned || (kLayout == RowLayout::packed && kLanes > 1));
   static constexpr bool kInCluster = kBody == RowBody::cluster;
   static constexpr bool kOnChip = kBody == RowBody::on_chip || kInCluster;
   // kRun: lanes with neighbouring vectors, so an access touches few cache lines.
@@ -65,12 +66,12 @@ class Rows {
       locate(first + (has_row_ ? place : left - 1));
     }
   }
-  // The row after this one, whose number is `next`.
-  HIPOPS_METHOD Rows following(int64_t next) const {
+  // The row `step` rows after this one, whose number is `next`.
+  HIPOPS_METHOD Rows following(int64_t next, int64_t step) const {
     static_assert(Shape::kRowsPerBlock == 1, "every lane has the row");
     Rows after = *this;
     if (__builtin_expect(s_->dimensions > 1, 0)) after.locate(next);
-    else after.step_along(0, 1);
+    else after.step_along(0, step);
     return after;
   }
   HIPOPS_METHOD bool has_row() const { return Shape::kRowsPerBlock == 1 || has_row_ != 0; }
@@ -104,9 +105,9 @@ class Rows {
   HIPOPS_METHOD int64_t typed_step(int i) const { return s_->typed_step[i]; }
   // Given scalar i of the row.
   template <class C>
-  HIPOPS_METHOD C given(int i, C absent) const {
+  HIPOPS_METHOD C given(int i, C absent, uint32_t offset = 0) const {
     if (s_->data[Streams::kFirstGiven + i] == nullptr) return absent;
-    return with_plain_nan<T>(*reinterpret_cast<const C*>(more_[Streams::kTyped + i]));
+    return with_plain_nan<T>(*reinterpret_cast<const C*>(more_[Streams::kTyped + i] + offset));
   }
 
   // Given scalar i, of a type that the row's elements do not decide, or its part `part`.
