@@ -21,6 +21,8 @@ struct RmsNormArgs {
   HIPOPS_ROW_KERNELS_OF(X, rms_norm, f32, 4, 4, 1024, 1024, 1024) \
   HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, f16, 1024)             \
   HIPOPS_ROW_KERNELS_OF(X, rms_norm, f16, 4, 4, 1024, 1024, 1024) \
+  HIPOPS_FEWER_LANES_OF(X, rms_norm, f16, 6, 640)                 \
   HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, bf16, 1024)            \
   HIPOPS_ROW_KERNELS_OF(X, rms_norm, bf16, 4, 4, 1024, 1024, 1024) \
+  HIPOPS_FEWER_LANES_OF(X, rms_norm, bf16, 6, 640)                \
   HIPOPS_ROW_KERNELS_OF_F64(X, rms_norm)
