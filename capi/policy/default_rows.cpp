@@ -23,8 +23,8 @@ bool fills_unit_in_halves(const RowKernel& k, const RowProblem& p, int blocks, c
 }
 
 // The number of blocks that share a row: the fewest that hold it, and more if rows are so few that units would be idle.
-// Whole blocks fill a unit. If not all rows' blocks run together, blocks have half of the work-items. Two of them then fit on
-// a unit, and one loads while the other waits. Clusters that not every device supports must fill a unit.
+// Whole blocks fill a unit. If not all rows' blocks run together, blocks have half of the work-items. Two of them then fit
+// on a unit, and one loads while the other waits. Clusters that not every device supports must fill a unit.
 int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device, const PlanOptions& options) {
   if (k.body != RowBody::cluster || device.largest_cluster == 1) return 1;
   const int64_t vectors = vectors_of(k, p), whole = k.lanes, half = whole / 2;
@@ -35,20 +35,22 @@ int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& dev
   };
   const auto run_together = [&](int blocks) { return has_at_most(device.units / blocks, p, options); };
   const int of_half = fewest_of(half);
-  const bool fits = of_half * half * k.vectors >= vectors && (of_half <= kPortableCluster || fills_unit_in_halves(k, p, of_half, device));
+  const bool fits = of_half * half * k.vectors >= vectors &&
+                    (of_half <= kPortableCluster || fills_unit_in_halves(k, p, of_half, device));
   const int64_t lanes = fits && !run_together(fewest_of(whole)) ? half : whole;
   int cluster = fewest_of(lanes);
-  while (2 * cluster <= device.largest_cluster && run_together(2 * cluster) && 2 * cluster * lanes <= vectors) cluster *= 2;
+  while (2 * cluster <= device.largest_cluster && run_together(2 * cluster) && 2 * cluster * lanes <= vectors)
+    cluster *= 2;
   return cluster;
 }
 
 // Returns true if the kernel is worthwhile.
 // - Packed: one work-item computes a row alone, which is slow. At least a block for each unit must hide that.
 // - Unaligned: not for packed rows. The handling of a short row's ends costs more than vectors save.
-// - Parts of waves with more than four vectors for each lane: not on AMD, where rows of fewer lanes were not measured.
-// - Clusters, if an element costs much arithmetic and there are many rows: not if two blocks do not fit on a unit, or more blocks
-//   than every device supports are partly idle. Nor for unaligned rows, if each block that streams them gets several, except for
-//   two blocks that fill a unit.
+// - Parts of waves with more than four vectors for each lane: only if the device prefetches rows.
+// - Clusters, if elements cost much arithmetic and there are many rows: only if two blocks fit on a unit. If there are more
+//   blocks than every device supports, none may be idle. Unaligned rows are streamed instead if each block gets several.
+//   A pair of blocks that fills a unit is an exception.
 // - Parts: if there are too few rows to keep all units busy, or if a row is too large to stay in caches until its
 //   second read. With kMostSplitRows or more, whole rows keep units busy.
 bool pays(const RowKernels& kernels, const RowChoice& choice, const RowProblem& p, const DeviceNumbers& device,
@@ -57,7 +59,8 @@ bool pays(const RowKernels& kernels, const RowChoice& choice, const RowProblem& 
   if (k.layout == RowLayout::packed) return !has_at_most(int64_t{k.block} * device.units - 1, p, options);
   if (k.layout == RowLayout::unaligned && p.layout == RowLayout::packed) return false;
   if (k.layout == RowLayout::aligned && k.lanes < k.block && k.vectors > 4) return device.prefetches_rows;
-  if (k.body == RowBody::cluster && device.largest_cluster > 1 && kernels.needs_halves && !has_at_most(device.units, p, options)) {
+  const bool is_costly_cluster = k.body == RowBody::cluster && device.largest_cluster > 1 && kernels.needs_halves;
+  if (is_costly_cluster && !has_at_most(device.units, p, options)) {
     const int64_t half = k.lanes / 2, idle = choice.cluster * half - divided_up(vectors_of(k, p), k.vectors);
     const int64_t few = RowLimits::kFewRowsAUnit * (k.resident / half) * device.units;
     if (idle < 0 || (choice.cluster > kPortableCluster && idle >= choice.cluster * device.wave_size)) return false;

@@ -88,7 +88,7 @@ struct UpsampleLimits : MoverLimits {
   static constexpr int64_t kMostSmallElementBytes = 2;
   // All rounds of a work-item reuse the positions of its elements. But enough work-items must remain.
   static constexpr int64_t kMostRounds = 2, kWorkItemsARound = 1 << 18;
-  static constexpr int64_t kVectorsAPeriod = 1 << 17;  // at least, if a work-item has several periods
+  static constexpr int64_t kVectorsAPeriod = 1 << 17;  // the fewest, if a work-item has several periods
   // Up to kFewAccesses the time to the first load decides, and `few` reaches it first. kFewRepeatedAccesses is the
   // limit for repeated 16-bit elements: `row` has one load for a vector of them.
   static constexpr int64_t kFewAccesses = 3 << 17, kFewRepeatedAccesses = 1 << 18;
@@ -106,8 +106,9 @@ struct UpsampleLimits : MoverLimits {
 
 // How sums by an index are computed. sums_policy (default_sums.h) has the limits of their launches.
 struct SumLimits {
-  // A scan: indices, bytes of x, and pairs of indices for each row of y, up to kMostScanned rows. kLittleBytes of x: see choose_sums.
-  static constexpr int64_t kMostScanned = 1 << 14, kMostScannedBytes = 1 << 24, kMostPairsARow = 1 << 17, kLittleBytes = 1 << 20;
+  // A scan: the most indices, bytes of x, and pairs of indices for each row of y. Up to kLittleBytes of x: choose_sums.
+  static constexpr int64_t kMostScanned = 1 << 14, kMostScannedBytes = 1 << 24, kMostPairsARow = 1 << 17;
+  static constexpr int64_t kLittleBytes = 1 << 20;
   // For fewer elements, or shorter rows, atomics are faster than a sort.
   static constexpr int64_t kManyElements = 1 << 20, kRowBytes = 128, kRowBytesOf16Bits = 32, kManyIndices = 1 << 13;
   static constexpr int64_t kElementsOfIndex = 1 << 15;  // of y. With more, f32 sums of all of y cost more than a sort.
@@ -118,7 +119,7 @@ struct SumLimits {
   // Each block adds each element to y once. With fewer sources, these atomics would be a large part of all. They add
   // whole sectors of memory, so they are cheap compared with atomics on single elements.
   static constexpr int64_t kSourcesOfFew = 768, kScatteredSourcesOfFew = 64, kLeastScattered = 1 << 20, kElementsOfSector = 8;
-  // With fewer sources, atomics on the element with most of them do not last much longer than the others.
+  // With fewer sources for each element, the element with the most sources is not much later than others.
   static constexpr int64_t kSourcesOfKept = 8, kLeastOfKept = 1 << 22, kBlocksOfKept = 3;
 };
 

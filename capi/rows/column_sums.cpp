@@ -65,7 +65,7 @@ RowChunks divide_rows(const RowKernels& kernels, const RowProblem& p, bool has_c
     chunks.in_cluster = has_clusters;
     chunks.spans = spans_of(k, vectors, &chunks.in_cluster);
   }
-  // Clusters of more than two blocks find no room on the last units.
+  // Clusters of more than two blocks leave some units unused. One cluster too many would double the time.
   const int64_t units = L::kUnits - (chunks.in_cluster && chunks.spans > 2 ? chunks.spans : 0);
   const int64_t enough = units * std::max(k.resident / block_of(k, p, chunks.spans, any), L::kLeastChunksAUnit);
   const int64_t each = std::clamp(divided_up(p.rows * chunks.spans, enough * chunks.together), L::kLeastRows, L::kMostRows);
@@ -175,7 +175,9 @@ LaunchShape plan_chunks(const PlanOptions& options, const RowKernels& kernels, c
                         const DeviceNumbers& device) {
   const int64_t block = block_of(kernels.kernel[chunks.kernel], p, chunks.spans, device);
   LaunchShape shape = {options.grid_for(chunks.count * block, static_cast<uint32_t>(block)), static_cast<uint32_t>(block)};
-  if (device.launch_shared_bytes > 0) shape.shared_bytes = static_cast<uint32_t>(copied_bytes(kernels.kernel[chunks.kernel], block));
+  if (device.own_shared_bytes == 0) {
+    shape.shared_bytes = static_cast<uint32_t>(copied_bytes(kernels.kernel[chunks.kernel], block));
+  }
   return shape;
 }
 

@@ -99,7 +99,8 @@ hipops_status launch_column_sums(Op& op, const RowKernels& kernels, const RowPro
   return launch(op, *device, kernels.count + is_f64, shape, args, sizeof *args, stream);
 }
 
-// Op::most_shared: see plan.h. Kernels of spans without copies bring a little, so their clusters are counted.
+// Op::most_shared: see plan.h. Kernels that copy nothing get 16 bytes, because
+// the runtime counts clusters only of kernels with such memory.
 template <const RowKernels& rows>
 int64_t most_shared_of_spans(int kernel, uint32_t block) {
   if (kernel >= rows.count || rows.kernel[kernel].layout == RowLayout::strided) return 0;

@@ -614,12 +614,13 @@ MUTATIONS = (
         "The loss is made of a load of the target's element that no order places before the store of its gradient. The change "
         "without the fault leaves only the load of the lane that stores the gradient.",
         "cross_entropy", "device/rows/results.h",
-        before="stores = row.target < 0 ? stores : has_named(rows, 0, row.target);",
+        before="if (row.target >= 0) stores = has_named(rows, 0, row.target);",
         after="stores = stores && row.target >= -1;",
         runs=(Run("sizes", "f32"), Run("sizes", "bf16")),
         small=(Change(KERNEL, "    load_element<Op>(a, rows, first, found);\n    tile",
                       "    load_element<Op>(a, rows, first, found);\n"
-                      "    if constexpr (Op::kLooksUp && (Shape::kInCluster || Shape::kRowsPerBlock > 1)) {\n      if (!has_named(rows, 0, found.target)) found.element = {};\n    }\n    tile"),)),
+                      "    if constexpr (Op::kLooksUp && (Shape::kInCluster || Shape::kRowsPerBlock > 1)) {\n"
+                      "      if (!has_named(rows, 0, found.target)) found.element = {};\n    }\n    tile"),)),
     Mutation(
         "target_of_the_row_before",
         "A prefetched row has the target of the row before.",

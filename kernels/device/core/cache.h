@@ -67,8 +67,8 @@ HIPOPS_FN void copy_in_background(const Shared<b128>&, int32_t, const void*) {}
 HIPOPS_FN void wait_for_copies() {}
 #endif
 
-// 0, as an offset of an address that all lanes share. ptxas then keeps the loaded number in a register of each lane. Otherwise it
-// would move the number to a uniform register, and wait for the load there.
+// 0, which the compiler does not know. Added to an address that all lanes share, it keeps the loaded number in a register
+// of each lane. Otherwise ptxas moves the number to a uniform register, and waits for the load there.
 HIPOPS_FN uint32_t zero_of_lane() {
 #if defined(HIPOPS_NVIDIA)
   uint32_t own, below;
@@ -80,8 +80,8 @@ HIPOPS_FN uint32_t zero_of_lane() {
 #endif
 }
 
-// Copies of `Bytes` bytes from global to shared memory that need no register. Only the lane that issued a copy may use it, after
-// wait_for_copies(). The CPU does not delay them.
+// Copies of `Bytes` bytes from global to shared memory that need no register. Only the lane that issued a copy may use it,
+// after wait_for_copies(). The lane's earlier loads of the place must be complete. The CPU does not delay copies.
 constexpr bool has_copies_ahead = bounds_set_registers;
 template <int Bytes, class T>
 HIPOPS_FN void copy_ahead(const Shared<T>& to, uint32_t i, const void* from) {

@@ -18,7 +18,7 @@ struct RopeTableStrides {
 };
 
 constexpr int kRopeBlock = 64;  // of every kernel: decoding has few work-items, which must spread over the device
-constexpr int kRopeResident = 20;  // blocks that an NVIDIA multiprocessor has room for, although 64-bit offsets spill
+constexpr int kRopeResident = 20;  // blocks on a multiprocessor, although code with 64-bit offsets then spills
 
 // A work-item handles one chunk of a token. In rope and rope_thd, a chunk is two vectors of a row, one of each half. In
 // rope_i, it is a vector of each of one or two neighbouring heads, or two single elements. The first chunks of a row
@@ -33,7 +33,7 @@ struct RopeArgs {
   RopeStrides x_stride, y_stride;
   RopeTableStrides cos_stride, sin_stride;
   RopeTableStrides position_stride;  // `row` is the stride between tokens
-  int64_t cols;                      // elements of a row that are written
+  int64_t cols;                      // elements of a row of y; rotated elements come first
   int64_t half;                      // pairs of a row
   int64_t table_rows;
   int64_t size[3];                   // chunks, heads and tokens, or chunks, tokens and heads

@@ -34,7 +34,7 @@ constexpr int kUpsampleResident_any = 5, kUpsampleResident_row = 5, kUpsampleRes
 // tile: the largest number of bytes of x in shared memory, and of rows of y that are computed from them.
 constexpr int kTileBytes = 8192, kTileRows = 128;
 
-// The same for elements of `bits` bits. Bytes of two periods need more registers.
+// Blocks on a multiprocessor for elements of `bits` bits. 8-bit elements of two periods need more registers.
 constexpr int upsample_resident(int resident, int bits) {
   return bits == 8 && resident == kUpsampleResident_run ? 5 : resident;
 }

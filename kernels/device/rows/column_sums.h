@@ -15,16 +15,17 @@
 namespace hipops {
 namespace {
 
-// Whether vectors of the next row are prefetched to the L2 cache, or copied to shared memory, while a block reduces a row. Loads
-// of columns in f32 would wait for copies.
+// While a block reduces a row, it prefetches the next row to the L2 cache, or copies it to shared memory. 16-bit rows of
+// unusual launches are prefetched: they may load columns in f32, and such loads would wait for copies.
 template <class Op, class Shape>
 constexpr bool prefetches_to_cache = has_copies_ahead && !Op::kUsual && Shape::kLayout == RowLayout::aligned &&
                                      Shape::kRowsPerBlock == 1 && sizeof(typename Shape::Element) < sizeof(f32);
 template <class Op, class Shape>
-constexpr bool copies_ahead = has_copies_ahead && Shape::kLayout != RowLayout::strided && !prefetches_to_cache<Op, Shape> &&
+constexpr bool copies_ahead = has_copies_ahead && Shape::kLayout != RowLayout::strided &&
+                              !prefetches_to_cache<Op, Shape> &&
                               sizeof(Vector<typename Shape::Element, Shape::kLength>) >= 4;
-// Whether a block loads the next row of its chunk before it reduces a row. Without a copy that needs registers. NVIDIA has none for
-// f16 with a center, and for the unusual launches of bf16.
+// Whether a block loads the next row of its chunk before it reduces a row. Loads that are not copies need registers.
+// NVIDIA has too few for f16 with a center, and for unusual launches of bf16.
 template <class Op, class Shape>
 constexpr bool loads_ahead =
     copies_ahead<Op, Shape> || (bounds_set_registers ? Shape::kLayout == RowLayout::packed && Shape::kRowsPerBlock == 1 &&

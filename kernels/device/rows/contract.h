@@ -84,8 +84,8 @@ struct RowColumns {
 // if the op needs them, then `parts` and `results`. `rows` and `results` store results.
 enum class SumStep : int32_t { rows, results, parts, centers };
 
-// Sums over the rows of each column. The rows of a chunk are `chunks` rows apart, or `chunks` times rows_together, so the blocks
-// of all chunks load neighbouring rows.
+// Sums over the rows of each column. A block computes rows_together neighbouring rows at a time. A chunk has every
+// `chunks`-th such group of rows, so at any time all blocks load neighbouring rows.
 struct ColumnSums {
   void* partial;   // each chunk's sums: `pitch` numbers for each of the op's sums. Null if the caller needs no sums
   int64_t pitch;   // the columns, and more up to a multiple of 16 bytes
@@ -122,7 +122,7 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 // For ops whose rows may be very short.
 #define HIPOPS_SHORT_ROW_KERNELS_OF(X, op, T, resident)                                \
   X(op##_##T##_packed, T, 1, 4, 64, packed, on_chip, resident)
-// For aligned rows of some lengths on NVIDIA. Lanes have more vectors, so fewer lanes compute the constants of a row.
+// For aligned rows of some lengths. Lanes have more vectors, so fewer lanes compute the constants of a row.
 #define HIPOPS_FEWER_LANES_OF(X, op, T, vectors, resident)                             \
   X(op##_##T##_aligned_32x##vectors, T, 32, vectors, 64, aligned, on_chip, resident)
 // For most rows. in_cluster, in_unaligned: `vectors` of clusters and of long unaligned rows. resident: of short aligned

@@ -80,14 +80,17 @@ template <class Rows>
 HIPOPS_FN bool has_named(const Rows& rows, int64_t base, typename Rows::Column at) {
   return rows.has_row() && at >= 0 && (rows.has_in_vectors(at, base) || (base == 0 && rows.edge() == at));
 }
-// Stores them, if the caller has passed any, of the row that the lanes of `rows` share. The row's first lane does it. Without a
-// barrier of the block before results, the lane that has the named element does: only its own load is before its store.
+// Stores the scalars of the row that the lanes of `rows` share, if the caller has passed any. The row's first lane stores
+// them. Without a barrier of the block before results, the lane that has the named element does. Only that lane loads
+// the element before it stores the element's result.
 template <class Op, class Shape, class Row>
 HIPOPS_FN void store_scalars_once(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, int64_t first, const Row& row) {
   if constexpr (Op::kScalars > 0) {
     if (!__builtin_expect(a.rows.has_scalars, 0)) return;
     bool stores = rows.has_row() && hide_origin(uint32_t(rows.rank())) == 0;
-    if constexpr (Op::kLooksUp && (Shape::kInCluster || Shape::kRowsPerBlock > 1)) stores = row.target < 0 ? stores : has_named(rows, 0, row.target);
+    if constexpr (Op::kLooksUp && (Shape::kInCluster || Shape::kRowsPerBlock > 1)) {
+      if (row.target >= 0) stores = has_named(rows, 0, row.target);
+    }
     if (stores) store_scalars<Op>(a, rows.number(first), row);
   }
 }

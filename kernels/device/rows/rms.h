@@ -117,7 +117,7 @@ struct RmsOp : RowOp {
   template <int n, int outputs>
   static HIPOPS_METHOD void apply(const Args& a, const RowScale<C>& scale, const C (&x)[n], C (&column)[2][n],
                                   C (&out)[outputs][n]) {
-    // nvcc: no flag has its own code. In code for all flags it would store values of unaligned rows to the stack.
+    // nvcc: launches without flags have code of their own. Code for all flags stores values of unaligned rows to the stack.
     if (bounds_set_registers && __builtin_expect(scale.flags == 0, 1)) {
 #pragma unroll
       for (int i = 0; i < n; ++i) out[0][i] = x[i] * scale.factor * column[0][i];

@@ -58,8 +58,8 @@ constexpr bool converts_again = Op::kLooksUp && bounds_set_registers && sizeof(t
 template <class Op, class Shape, class Reduction, Pass kPass = Pass::first>
 struct RowView {
   static constexpr bool kIsRow = true, kKeepsMapped = true, kSharedByWaves = Shape::kRowsPerBlock == 1;
-  // Waves that share a row reduce several sums together, with one barrier. NVIDIA saves the arithmetic of a second pass, too.
-  // f32 has too few digits: many short rows would need the second pass.
+  // Waves that share a row reduce several sums with one barrier. For 16-bit rows of one wave, too, this saves a second
+  // pass. f32 has too few digits: many short rows would need that pass.
   static constexpr bool kReducesTogether = kSharedByWaves || (bounds_set_registers && sizeof(typename Shape::Element) == 2);
   // nvcc would spill other values of unaligned rows to the stack if extreme rows stayed in registers.
   static constexpr bool kLoadsAgain = kPass == Pass::extreme && kSharedByWaves && bounds_set_registers &&
