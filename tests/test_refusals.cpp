@@ -441,10 +441,10 @@ TEST_CASE("backward passes of norms refuse tensors of other shapes, and dw witho
                    [](OpCall& c) { c.params["flags"] = HIPOPS_ROUND_SUM; });
     invalid_memory(of_layer, "flags is 0x4, expected 0 or some of HIPOPS_BATCH_INVARIANT (0x10)",
                    [](OpCall& c) { c.params["flags"] = HIPOPS_WEIGHT_PLUS_ONE; });
-    invalid_memory(of_rms, "workspace is NULL, expected 64 bytes for dw (hipops_rms_norm_backward_workspace_bytes)", kAsIs);
-    invalid_memory(of_layer, "workspace is NULL, expected 128 bytes for db (hipops_layer_norm_backward_workspace_bytes)",
+    invalid_memory(of_rms, "workspace is NULL, expected 32 bytes for dw (hipops_rms_norm_backward_workspace_bytes)", kAsIs);
+    invalid_memory(of_layer, "workspace is NULL, expected 64 bytes for db (hipops_layer_norm_backward_workspace_bytes)",
                    [](OpCall& c) { c.leave_out("dw"); });
-    for (const auto& [name, needed] : {std::pair{"rms_norm_backward", 64}, {"layer_norm_backward", 128}}) {
+    for (const auto& [name, needed] : {std::pair{"rms_norm_backward", 32}, {"layer_norm_backward", 64}}) {
       OpCall call(name);
       int64_t bytes = -1;
       EXPECT_EQUAL(call.ask_workspace(&bytes), HIPOPS_SUCCESS);
