@@ -499,7 +499,7 @@ MUTATIONS = (
     Mutation(
         "difference_rounded",
         "The exponential uses the rounded x - max. For differences of some 20 the error exceeds the tolerance.",
-        "softmax", MATH,
+        "topk_softmax", MATH,
         before="return fused_multiply_add(e, e > C(0) ? lost : C(0), e);",
         after="return e + C(0) * (e > C(0) ? lost : C(0));",
         runs=(Run("sizes", "f32"),)),
@@ -551,7 +551,7 @@ MUTATIONS = (
         "rms_norm_backward", COLUMN_SUMS,
         before="      first += step;",
         after="      first += step;\n      if (first >= a.rows.rows) sums = LaneSums<Op::kSums, Shape>();",
-        runs=(Run("smoke", "f32"),)),
+        runs=(Run("sizes", "f32"),)),
     Mutation(
         "mean_of_a_tile",
         "A row's mean, which the caller does not pass, is the sum of the work-item's own elements.",
