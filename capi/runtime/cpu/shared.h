@@ -13,7 +13,7 @@ namespace cpu {
 
 class SharedMemory {
  public:
-  static constexpr size_t kLimit = size_t{80} << 10;  // of a block: enough for every launch
+  static constexpr size_t kLimit = size_t{80} << 10;  // of a block, as on NVIDIA. AMD's compiler refuses more than 64 KiB
   static constexpr size_t kLargestAlign = 256;
 
   struct Piece {
